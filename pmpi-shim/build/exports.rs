@@ -12,7 +12,7 @@ pub(crate) fn functions(functions: &[Function<'_>]) -> String {
 /// The content of `mpi::open`: other names for the same functions.
 pub(crate) fn open(sections: &[Section<'_>], functions: &[Function<'_>]) -> String {
     forms(sections, functions)
-        .map(|form| format!("pub(crate) use crate::sys::PMPI_{0} as MPI_{0};\n", form.name))
+        .map(|form| format!("pub(crate) use crate::mpi::sys::PMPI_{0} as MPI_{0};\n", form.name))
         .collect()
 }
 
@@ -91,8 +91,8 @@ pub(crate) fn exports(sections: &[Section<'_>], functions: &[Function<'_>]) -> S
         for call in &section.calls {
             let forms = functions::forms(functions, call);
             for form in &forms {
-                let spent = about(form, &format!("spent::in_call({calls})"));
-                text += &export(form, &(spent + &body(section.treatment, form, sorts)));
+                let measured = about(form, &format!("profile::in_call({calls})"));
+                text += &export(form, &(measured + &body(section.treatment, form, sorts)));
             }
             calls += 1;
         }
@@ -108,7 +108,7 @@ fn about(form: &Function<'_>, in_call: &str) -> String {
     if has("comm", "MPI_Comm") {
         let peer = ["source", "dest"].into_iter().find(|name| has(name, "c_int")).unwrap_or("PROC_NULL");
         let start = if has_request { ".starting(request)" } else { "" };
-        return format!("    let _spent = {in_call}.with(comm, {peer}){start};\n");
+        return format!("    let _measured = {in_call}.with(comm, {peer}){start};\n");
     }
     let is_about_requests =
         ["Wait", "Test", "Start", "Request_free"].iter().any(|prefix| form.name.starts_with(prefix));
@@ -120,12 +120,12 @@ fn about(form: &Function<'_>, in_call: &str) -> String {
         _ => String::new(),
     };
     if !is_about_requests || given.is_empty() {
-        return format!("    let _spent = {in_call};\n");
+        return format!("    let _measured = {in_call};\n");
     }
     format!(
-        "    let spent = {in_call};
+        "    let measured = {in_call};
     // SAFETY: the caller's own requests.
-    let _spent = unsafe {{ spent.waiting({given}) }};
+    let _measured = unsafe {{ measured.waiting({given}) }};
 "
     )
 }
@@ -160,7 +160,7 @@ fn body(treatment: Treatment, form: &Function<'_>, sort: usize) -> String {
         Treatment::Advancing => pass + "    active();\n    pass()\n",
         Treatment::Passed => {
             pass + &format!(
-                "    if active().is_some() {{\n        passed::count({sort});\n    }}\n    pass()\n"
+                "    if active().is_some() {{\n        uncompressed::count({sort});\n    }}\n    pass()\n"
             )
         }
         Treatment::Committing => {

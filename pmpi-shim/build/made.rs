@@ -10,7 +10,7 @@ pub(crate) fn make(abi: &str, src: &str) -> PathBuf {
     println!("cargo:rustc-check-cfg=cfg(abi, values(\"openmpi\", \"mpich\", \"standard\"))");
     println!("cargo:rustc-check-cfg=cfg(shim)");
     println!("cargo:rustc-cfg=abi=\"{abi}\"");
-    for path in ["src/calls.txt", "src/functions.txt", "src/abi", "build"] {
+    for path in ["src/calls.txt", "src/functions.txt", "src/mpi/abi", "build"] {
         println!("cargo:rerun-if-changed={src}{path}");
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("OUT_DIR is set by cargo"));

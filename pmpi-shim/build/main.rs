@@ -13,6 +13,6 @@ fn main() {
     println!("cargo:rustc-cfg=shim");
     let out = made::make(abi, "../");
     if abi == "openmpi" {
-        openmpi::link(include_str!("../src/abi/openmpi.rs"), &out);
+        openmpi::link(include_str!("../src/mpi/abi/openmpi.rs"), &out);
     }
 }

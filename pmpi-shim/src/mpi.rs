@@ -10,6 +10,18 @@
 
 #![allow(non_snake_case, reason = "the names are those of MPI")]
 
+pub(crate) mod arguments;
+pub(crate) mod device;
+pub(crate) mod family;
+pub(crate) mod fatal;
+pub(crate) mod generalized;
+pub(crate) mod handle;
+pub(crate) mod identity;
+pub(crate) mod operation;
+pub(crate) mod span;
+pub(crate) mod symbol;
+pub(crate) mod sys;
+
 use std::cell::Cell;
 use std::ptr;
 
@@ -24,7 +36,7 @@ pub(crate) mod open {
 #[allow(dead_code, reason = "not every call is made by the shim")]
 pub(crate) mod real {
     use super::inside;
-    use crate::sys::*;
+    use crate::mpi::sys::*;
     use std::ffi::{c_char, c_int, c_void};
 
     include!(concat!(env!("OUT_DIR"), "/real.rs"));

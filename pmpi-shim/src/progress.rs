@@ -1,14 +1,13 @@
 //! Pending operations are advanced in every wrapped call, and while such a call waits.
 //!
-//! Messages in chunks need this ([`Streams`](crate::streams::Streams)): while this process sends any, it does not wait in the MPI, but
+//! Messages in chunks need this ([`Streams`](crate::messages::streams::Streams)): while this process sends any, it does not wait in the MPI, but
 //! advances all pending operations and polls the MPI ([`until`]).
 
-use crate::error::give_up;
-use crate::mpi::{nested, real};
-use crate::requests::{Active, UnderWay};
-use crate::state::{Shim, shared};
-use crate::streams::Arriving;
-use crate::sys::*;
+use crate::messages::streams::Arriving;
+use crate::mpi::nested;
+use crate::mpi::sys::*;
+use crate::operations::requests::{Active, UnderWay};
+use crate::operations::state::{Shim, shared};
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -27,7 +26,7 @@ pub(crate) fn active_with_light() -> Option<&'static Shim> {
     if nested() {
         return None;
     }
-    if !shim.orphans.is_empty() || !shim.streams.is_idle() || shim.streams.has_left() {
+    if !shim.detached.is_empty() || !shim.streams.is_idle() || shim.streams.has_left() {
         advance(shim);
     }
     Some(shim)
@@ -44,8 +43,8 @@ pub(crate) fn settle_light(shim: &Shim) {
 
 /// Advances all pending operations.
 pub(crate) fn advance(shim: &Shim) {
-    if !shim.orphans.is_empty() {
-        shim.orphans.sweep(shim);
+    if !shim.detached.is_empty() {
+        shim.detached.sweep(shim);
     }
     if !shim.streams.is_idle() {
         advance_requests(shim, |work| shim.requests.each_moving(work));
@@ -90,28 +89,7 @@ pub(crate) fn until<R>(shim: &Shim, mut ask: impl FnMut() -> Option<R>) -> R {
             return answer;
         }
         advance(shim);
-        shim.ahead.step(shim, &shim.stash);
-        std::thread::yield_now();
-    }
-}
-
-/// Waits for an operation of the shim's start, which all ranks have agreed to make. If it fails, ends the job, since the others would wait
-/// for ever. `code`: the result of the call that started it. It pauses between polls: most MPIs spin while they wait, and with fewer cores
-/// than ranks this slows the ranks that they wait for.
-pub(crate) fn finish(code: c_int, mut request: MPI_Request) {
-    let must = |code| {
-        ok(code).unwrap_or_else(|code| {
-            give_up("a message at the start of the job failed, which other ranks wait for", COMM_WORLD, code)
-        })
-    };
-    must(code);
-    let mut done = 0;
-    loop {
-        // SAFETY: our own request, a valid output pointer.
-        must(unsafe { real::MPI_Test(&raw mut request, &raw mut done, STATUS_IGNORE) });
-        if done != 0 {
-            return;
-        }
+        shim.prefetch.step(shim, &shim.unexpected);
         std::thread::yield_now();
     }
 }

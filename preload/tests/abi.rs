@@ -22,9 +22,9 @@ fn under_test(test: &str) -> Option<(Mpi, &'static str, PathBuf)> {
     };
     let mpi: Mpi = mpi.parse().expect("MPRESS_TEST_MPI is an MPI");
     let abi = match mpi.abi() {
-        Abi::OpenMpi => include_str!("../../pmpi-shim/src/abi/openmpi.rs"),
-        Abi::Mpich => include_str!("../../pmpi-shim/src/abi/mpich.rs"),
-        Abi::Standard => include_str!("../../pmpi-shim/src/abi/standard.rs"),
+        Abi::OpenMpi => include_str!("../../pmpi-shim/src/mpi/abi/openmpi.rs"),
+        Abi::Mpich => include_str!("../../pmpi-shim/src/mpi/abi/mpich.rs"),
+        Abi::Standard => include_str!("../../pmpi-shim/src/mpi/abi/standard.rs"),
     };
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{mpi}-abi-{test}"));
     std::fs::create_dir_all(&dir).unwrap();

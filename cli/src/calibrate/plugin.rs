@@ -1,4 +1,4 @@
-//! A shim as a plugin that measures the network with an MPI to which this command is not linked: `pmpi-shim/src/calibrate.rs`. The only unsafe code
+//! A shim as a plugin that measures the network with an MPI to which this command is not linked: `pmpi-shim/src/job/calibrate.rs`. The only unsafe code
 //! of this command.
 
 #![allow(unsafe_code, reason = "functions of a library that is found at run time")]

@@ -1,0 +1,109 @@
+//! The blocks of a collective's buffer, one for each rank. Arguments are read only when a block is asked for: where a buffer is not
+//! significant, its datatype may be invalid.
+
+use crate::mpi::arguments::Counts;
+use crate::mpi::handle::Handle;
+use crate::mpi::span::Span;
+use crate::mpi::sys::*;
+use std::ffi::{c_int, c_void};
+
+/// The location of each rank's block. Valid only for ranks of the communicator.
+pub(crate) struct Blocks<F> {
+    /// The buffer, as the program gave it.
+    pub(super) buf: *const c_void,
+    /// Whether they have the same length.
+    pub(super) equal: bool,
+    /// Whether each has its own datatype.
+    pub(super) typed: bool,
+    /// Counts and datatypes as the program gave them: values, or addresses of arrays.
+    given: (usize, usize),
+    of: F,
+}
+
+impl<F: Fn(c_int) -> Span> Blocks<F> {
+    pub(super) fn of(&self, rank: c_int) -> Span {
+        (self.of)(rank)
+    }
+}
+
+impl<F> Blocks<F> {
+    /// Whether the program gave the same counts and datatypes for `other`.
+    pub(super) fn given_as<G>(&self, other: &Blocks<G>) -> bool {
+        self.given == other.given
+    }
+}
+
+/// Blocks of `count` elements, contiguous in rank order.
+pub(crate) fn equal(
+    buf: *const c_void,
+    count: MPI_Count,
+    datatype: MPI_Datatype,
+) -> Blocks<impl Fn(c_int) -> Span> {
+    let of = move |rank| {
+        let step = extent(datatype).wrapping_mul(count as MPI_Aint);
+        Span::new(at(buf, step.wrapping_mul(rank as MPI_Aint)), count, datatype)
+    };
+    Blocks { buf, equal: true, typed: false, given: (count as usize, datatype.key()), of }
+}
+
+/// An invalid block, for a null array.
+fn none(buf: *const c_void) -> Span {
+    Span::new(buf.cast_mut(), -1, DATATYPE_NULL)
+}
+
+/// Blocks with counts and displacements of their own, in elements.
+///
+/// # Safety
+/// Both arrays must have an entry for each rank that is asked for, or be null.
+pub(crate) unsafe fn varied(
+    buf: *const c_void,
+    counts: Counts,
+    places: Counts,
+    datatype: MPI_Datatype,
+) -> Blocks<impl Fn(c_int) -> Span> {
+    let of = move |rank: c_int| {
+        if counts.addr() == 0 || places.addr() == 0 {
+            return none(buf);
+        }
+        // SAFETY: the caller vouches for the arrays.
+        let (count, place) = unsafe { (counts.at(rank as usize), places.at(rank as usize)) };
+        Span::new(at(buf, extent(datatype).wrapping_mul(place)), count, datatype)
+    };
+    Blocks { buf, equal: false, typed: false, given: (counts.addr(), datatype.key()), of }
+}
+
+/// Blocks with counts and datatypes of their own, and displacements in bytes.
+///
+/// # Safety
+/// The arrays must have an entry for each rank that is asked for, or be null.
+pub(crate) unsafe fn typed(
+    buf: *const c_void,
+    counts: Counts,
+    places: Counts,
+    datatypes: *const MPI_Datatype,
+) -> Blocks<impl Fn(c_int) -> Span> {
+    let of = move |rank: c_int| {
+        if counts.addr() == 0 || places.addr() == 0 || datatypes.is_null() {
+            return none(buf);
+        }
+        let rank = rank as usize;
+        // SAFETY: the caller vouches for the arrays.
+        let (count, place, datatype) = unsafe { (counts.at(rank), places.at(rank), *datatypes.add(rank)) };
+        Span::new(at(buf, place), count, datatype)
+    };
+    Blocks { buf, equal: false, typed: true, given: (counts.addr(), datatypes.addr()), of }
+}
+
+/// The buffer may be `MPI_BOTTOM` with absolute addresses as displacements.
+fn at(buf: *const c_void, offset: MPI_Aint) -> *mut c_void {
+    buf.cast::<u8>().wrapping_add(offset as usize).cast_mut().cast()
+}
+
+pub(super) fn extent(datatype: MPI_Datatype) -> MPI_Aint {
+    let (mut lower, mut extent): (MPI_Aint, MPI_Aint) = (0, 0);
+    if datatype != DATATYPE_NULL {
+        // SAFETY: a datatype of an MPI function's caller, valid output pointers. For an invalid datatype the extent is not set.
+        unsafe { PMPI_Type_get_extent(datatype, &raw mut lower, &raw mut extent) };
+    }
+    extent
+}

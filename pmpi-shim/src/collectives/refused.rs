@@ -1,0 +1,147 @@
+//! Arguments of collectives that the MPI refuses. A rank with such arguments makes the MPI's own call before it sends any private message.
+//!
+//! All other ranks do the collective here, so a rank must leave it only if the MPI really refuses its arguments (or would crash). Where
+//! MPIs differ, this MPI is tested.
+
+use super::blocks::{Blocks, extent};
+use crate::mpi::real;
+use crate::mpi::span::Span;
+use crate::mpi::sys::*;
+use crate::operations::state::Shim;
+use std::ffi::{c_int, c_void};
+
+/// A datatype of elements without data.
+fn type_of_nothing() -> Result<MPI_Datatype, c_int> {
+    let mut datatype = DATATYPE_NULL;
+    // SAFETY: a valid output pointer for the new datatype.
+    unsafe {
+        ok(PMPI_Type_contiguous(0, BYTE, &raw mut datatype))?;
+        ok(PMPI_Type_commit(&raw mut datatype))?;
+    }
+    Ok(datatype)
+}
+
+impl Shim {
+    /// Whether the MPI refuses a block of a collective: a negative count, a datatype that is invalid or not committed, or elements without
+    /// memory.
+    pub(super) fn refuses(&self, span: &Span) -> bool {
+        let Some(bytes) = span.bytes() else { return true };
+        if self.kinds.predefined(span.datatype).is_some() {
+            return span.ptr.is_null() && bytes > 0;
+        }
+        // SAFETY: the arguments of an MPI function's caller, sent to `MPI_PROC_NULL`.
+        let code = unsafe {
+            real::MPI_Send(span.ptr, c_int::from(span.count > 0), span.datatype, PROC_NULL, 0, self.own_comm)
+        };
+        code != SUCCESS || (span.ptr.is_null() && bytes > 0 && self.layout(span).is_contiguous())
+    }
+
+    /// Like `refuses`, for a block that a gather, a scatter or an all-gather receives. There Open MPI does not check whether a datatype is
+    /// committed, so it is committed now: our own calls check it.
+    pub(super) fn refuses_received(&self, span: &Span) -> bool {
+        if !self.refuses(span) {
+            return false;
+        }
+        let mut datatype = span.datatype;
+        // SAFETY: a valid datatype, since it has a size.
+        span.bytes().is_none()
+            || !self.ignores_uncommitted()
+            || unsafe { PMPI_Type_commit(&raw mut datatype) } != SUCCESS
+            || self.refuses(span)
+    }
+
+    /// Checks the blocks of all ranks by `refuses`, one of the above. `MPI_IN_PLACE` is invalid for them.
+    pub(super) fn refuses_any<F: Fn(c_int) -> Span>(
+        &self,
+        blocks: &Blocks<F>,
+        ranks: c_int,
+        refuses: impl Fn(&Self, &Span) -> bool,
+    ) -> bool {
+        let ranks = if blocks.equal { 1 } else { ranks };
+        let refused = |block: &Span| {
+            // For an empty block with its own datatype, not every MPI checks the datatype.
+            refuses(self, block) && !(blocks.typed && block.count == 0 && self.ignores_types_of_nothing())
+        };
+        blocks.buf == IN_PLACE || (0..ranks).any(|rank| refused(&blocks.of(rank)))
+    }
+
+    fn ignores_uncommitted(&self) -> bool {
+        *self.private.ignores_uncommitted.get_or_init(|| {
+            let (mut datatype, mut byte) = (DATATYPE_NULL, 0_u8);
+            let at = (&raw mut byte).cast::<c_void>();
+            // SAFETY: our own datatype, and none of its elements, on a communicator of one rank.
+            unsafe {
+                if PMPI_Type_contiguous(1, BYTE, &raw mut datatype) != SUCCESS {
+                    return false;
+                }
+                let code = real::MPI_Gather(IN_PLACE, 0, BYTE, at, 0, datatype, 0, self.own_comm);
+                PMPI_Type_free(&raw mut datatype);
+                code == SUCCESS
+            }
+        })
+    }
+
+    fn ignores_types_of_nothing(&self) -> bool {
+        *self.private.ignores_types_of_nothing.get_or_init(|| {
+            let (nothing, none) = (0, DATATYPE_NULL);
+            let (mut out, mut into) = (0_u8, 0_u8);
+            // SAFETY: arrays of one entry, on a communicator of one rank; nothing is sent.
+            let code = unsafe {
+                real::MPI_Alltoallw(
+                    (&raw mut out).cast(),
+                    &raw const nothing,
+                    &raw const nothing,
+                    &raw const none,
+                    (&raw mut into).cast(),
+                    &raw const nothing,
+                    &raw const nothing,
+                    &raw const none,
+                    self.own_comm,
+                )
+            };
+            code == SUCCESS
+        })
+    }
+
+    /// Whether the MPI refuses this rank's `block`, part of the buffer `buf`, and `mine` because they are aliased.
+    ///
+    /// MPICH treats two blocks with the same datatype as aliased if they begin at the same address, which it computes with the size of
+    /// elements in place of their extent (`MPIR_ERRTEST_ALIAS_COLL`). `same_count`: it requires the same count, too.
+    pub(super) fn refuses_alias(
+        &self,
+        buf: *const c_void,
+        block: &Span,
+        mine: &Span,
+        same_count: bool,
+    ) -> bool {
+        if mine.datatype != block.datatype || mine.count == 0 || block.count == 0 {
+            return false;
+        }
+        let step = extent(block.datatype);
+        let offset = (block.ptr.addr() as MPI_Aint).wrapping_sub(buf.addr() as MPI_Aint);
+        let size = Span { count: 1, ..*block }.bytes().unwrap_or(0) as MPI_Aint;
+        let place = offset.checked_div(step).unwrap_or(0).wrapping_mul(size);
+        let at = buf.addr().wrapping_add(place as usize);
+        at == mine.ptr.addr() && (!same_count || mine.count == block.count) && self.refuses_aliases()
+    }
+
+    /// Like `refuses_alias`, for all-to-all. There the buffers must differ if counts and datatypes are given by the same arguments.
+    pub(super) fn refuses_aliased<F, G>(&self, from: &Blocks<F>, to: &Blocks<G>) -> bool {
+        from.buf == to.buf && from.given_as(to) && self.refuses_aliases()
+    }
+
+    /// Whether this MPI, as built and configured, refuses aliased buffers. Open MPI does not, and programs rely on it.
+    pub(super) fn refuses_aliases(&self) -> bool {
+        *self.private.refuses_aliases.get_or_init(|| {
+            let Ok(mut datatype) = type_of_nothing() else { return false };
+            let mut byte = 0_u8;
+            let at = (&raw mut byte).cast::<c_void>();
+            // SAFETY: one element without data, on a communicator of one rank.
+            unsafe {
+                let code = real::MPI_Allgather(at, 1, datatype, at, 1, datatype, self.own_comm);
+                PMPI_Type_free(&raw mut datatype);
+                code != SUCCESS
+            }
+        })
+    }
+}

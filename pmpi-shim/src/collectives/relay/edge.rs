@@ -1,0 +1,241 @@
+//! The messages from one rank to another: all chunks in order, several of them pending at a time.
+
+use super::{Form, Item, Relay, nothing};
+use crate::mpi::real;
+use crate::mpi::span::received_bytes;
+use crate::mpi::sys::*;
+use mpress::Buffer;
+use std::collections::VecDeque;
+use std::ffi::c_int;
+use std::rc::Rc;
+
+/// Greatest number of posted receives.
+const AHEAD: usize = 8;
+
+/// Greatest number of pending sends.
+const WINDOW: usize = 32;
+
+/// Every send whose number is divisible by this is synchronous, so that a late receiver does not get too many unexpected messages.
+const WAITING: usize = 16;
+
+/// Additional bytes of a chunk that is the head of a stream.
+const FRONT: usize = 64;
+
+/// The messages from a rank.
+pub(super) struct Incoming {
+    /// The source, a rank of the world.
+    source: c_int,
+    /// Whether it is on the same node.
+    inside: bool,
+    due: Vec<Item>,
+    /// Number of messages received.
+    done: usize,
+    /// Posted receives, and their memory if it is not the program's.
+    posted: VecDeque<(MPI_Request, Option<Buffer>)>,
+}
+
+impl Incoming {
+    pub(super) fn new((source, inside, due): (c_int, bool, Vec<Item>)) -> Self {
+        Self { source, inside, due, done: 0, posted: VecDeque::new() }
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.done == self.due.len()
+    }
+
+    pub(super) fn step(&mut self, relay: &mut Relay<'_>) -> bool {
+        let mut moved = self.post(relay);
+        while let Some((request, _)) = self.posted.front_mut() {
+            let (mut flag, mut status) = (0, empty_status());
+            // SAFETY: our own request, valid output pointers.
+            let code = unsafe { real::MPI_Test(request, &raw mut flag, &raw mut status) };
+            if code == SUCCESS && flag == 0 {
+                break;
+            }
+            let Some((_, memory)) = self.posted.pop_front() else { break };
+            let item = self.due[self.done];
+            self.done += 1;
+            self.take(relay, item, code.into_result(&status), memory);
+            moved = true;
+            // So that the MPI receives the next ones meanwhile.
+            self.post(relay);
+            if !self.inside {
+                break; // others may have messages to send
+            }
+        }
+        moved
+    }
+
+    fn take(&self, relay: &mut Relay<'_>, item: Item, came: Result<usize, c_int>, memory: Option<Buffer>) {
+        let (shim, id) = (relay.shim, relay.id);
+        let block = &mut relay.blocks[item.block];
+        // An empty chunk would mean that its owner could not send it: one byte marks damage.
+        let len = came.unwrap_or(1);
+        if block.at.is_null() && len > 0 && item.index < block.chunks() {
+            let len = block.len;
+            relay.give_up_for(len);
+        }
+        let is_said = item.index == block.chunks();
+        match memory {
+            Some(mut memory) => {
+                memory.set_len(len);
+                if is_said {
+                    if !matches!(block.form, Form::Damaged(_)) {
+                        block.form = Form::of(memory.first(), shim.damaged);
+                    }
+                    block.here = item.index + 1;
+                } else if self.inside {
+                    block.came(item.index, len, shim.damaged);
+                } else {
+                    block.arrived(shim, item.index, memory, id);
+                }
+            }
+            None => block.came(item.index, len, shim.damaged),
+        }
+        if let Err(code) = came {
+            block.form = Form::Damaged(code);
+        }
+    }
+
+    /// Posts as many receives as allowed; returns whether there are new ones.
+    fn post(&mut self, relay: &mut Relay<'_>) -> bool {
+        let before = self.posted.len();
+        while self.posted.len() < AHEAD {
+            let Some(&item) = self.due.get(self.done + self.posted.len()) else { break };
+            let block = &relay.blocks[item.block];
+            // Chunks waiting to be relayed use memory.
+            if block.wires.len() >= AHEAD {
+                break;
+            }
+            let is_said = item.index == block.chunks();
+            // Without memory for the block, later chunks are received only once its form is known.
+            if block.at.is_null() && item.index > 0 && matches!(block.form, Form::Unknown) {
+                break;
+            }
+            let (mut memory, at, len);
+            if self.inside && !is_said && !block.at.is_null() {
+                let range = block.range(item.index);
+                (memory, at, len) = (None, block.at.wrapping_add(range.start), range.len());
+            } else {
+                let room = if is_said { 1 } else { block.range(item.index).len() + FRONT };
+                memory = relay.shim.engine.buffer(room);
+                let Some(buffer) = &mut memory else {
+                    relay.starve(room, !self.posted.is_empty());
+                    break;
+                };
+                (at, len) = (buffer.room().as_mut_ptr(), room);
+            }
+            let mut request = REQUEST_NULL;
+            // SAFETY: a buffer of `len` bytes, which lives until the request completes.
+            let code = unsafe {
+                real::MPI_Irecv(
+                    at.cast(),
+                    len as c_int, // at most a MiB
+                    BYTE,
+                    self.source,
+                    relay.group.tag,
+                    relay.group.comm,
+                    &raw mut request,
+                )
+            };
+            ok(code).unwrap_or_else(|code| relay.cannot(code));
+            self.posted.push_back((request, memory));
+        }
+        self.posted.len() > before
+    }
+}
+
+/// The outcome of a receive.
+trait Came {
+    fn into_result(self, status: &MPI_Status) -> Result<usize, c_int>;
+}
+
+impl Came for c_int {
+    fn into_result(self, status: &MPI_Status) -> Result<usize, c_int> {
+        ok(self).map(|()| received_bytes(status))
+    }
+}
+
+/// The messages to a rank.
+pub(super) struct Leaving {
+    /// The destination, a rank of the world.
+    dest: c_int,
+    /// Whether it is on the same node.
+    inside: bool,
+    due: Vec<Item>,
+    /// Number of messages started.
+    started: usize,
+    /// Pending sends, and their memory if it is not the program's.
+    under_way: VecDeque<(MPI_Request, Option<Rc<Buffer>>)>,
+}
+
+impl Leaving {
+    pub(super) fn new((dest, inside, due): (c_int, bool, Vec<Item>)) -> Self {
+        Self { dest, inside, due, started: 0, under_way: VecDeque::new() }
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.started == self.due.len() && self.under_way.is_empty()
+    }
+
+    pub(super) fn step(&mut self, relay: &mut Relay<'_>) -> bool {
+        let mut moved = false;
+        while let Some((request, _)) = self.under_way.front_mut() {
+            let (mut flag, mut status) = (0, empty_status());
+            // SAFETY: our own request, valid output pointers.
+            let code = unsafe { real::MPI_Test(request, &raw mut flag, &raw mut status) };
+            if code == SUCCESS && flag == 0 {
+                break;
+            }
+            relay.failed = relay.failed.and(ok(code));
+            self.under_way.pop_front();
+            moved = true;
+        }
+        while self.under_way.len() < WINDOW {
+            let Some(&item) = self.due.get(self.started) else { break };
+            if !self.start(relay, item) {
+                break;
+            }
+            moved = true;
+            if !self.inside {
+                break; // encoding may have taken time, for which others have waited
+            }
+        }
+        moved
+    }
+
+    /// Starts a message, if possible.
+    fn start(&mut self, relay: &mut Relay<'_>, item: Item) -> bool {
+        let shim = relay.shim;
+        let block = &mut relay.blocks[item.block];
+        let is_said = item.index == block.chunks();
+        if block.here <= item.index {
+            return false;
+        }
+        let range = block.range(item.index);
+        let is_ours = !self.inside && (!block.wires.is_empty() || block.tail.is_some());
+        let (mut memory, mut at, mut len) =
+            (None, block.at.wrapping_add(range.start).cast_const(), range.len());
+        if is_said {
+            (at, len) = (block.form.said(), 1);
+        } else if is_ours {
+            let Some(wire) = block.next_wire(shim) else {
+                relay.starve(len, !self.under_way.is_empty());
+                return false;
+            };
+            (at, len) = (wire.as_ptr(), wire.len());
+            memory = Some(wire);
+        } else if matches!(block.form, Form::Nothing) {
+            (at, len) = (nothing(), 0);
+        }
+        let start = if item.index.is_multiple_of(WAITING) { real::MPI_Issend } else { real::MPI_Isend };
+        let mut request = REQUEST_NULL;
+        let (tag, comm) = (relay.group.tag, relay.group.comm);
+        // SAFETY: memory that lives until the request completes: the program's, or kept with it.
+        let code = unsafe { start(at.cast(), len as c_int, BYTE, self.dest, tag, comm, &raw mut request) };
+        ok(code).unwrap_or_else(|code| relay.cannot(code));
+        self.under_way.push_back((request, memory));
+        self.started += 1;
+        true
+    }
+}

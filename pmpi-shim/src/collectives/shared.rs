@@ -1,0 +1,296 @@
+//! Broadcast and all-gather of short blocks, and the first one of a communicator. Messages are relayed by many ranks, best by the MPI's own
+//! algorithms; the MPI is given frames to relay, each encoded once.
+//!
+//! This takes two calls on the program's communicator instead of one: lengths, then frames. All ranks make them in the same order, as they
+//! make collectives of a communicator (MPI 4.0, section 6.14); no other collective call of the program can come between them, since
+//! threads, too, must make theirs one after the other (section 11.6.2). Pending nonblocking collectives may be overtaken by blocking ones
+//! (section 6.12). The MPI itself reports errors of the two calls to the communicator's error handler.
+
+use super::blocks::Blocks;
+use super::{Group, spread};
+use crate::messages::agreed::Pause;
+use crate::messages::deliver::land;
+use crate::messages::error::{Error, called, raise};
+use crate::messages::peers::Peers;
+use crate::messages::waiting;
+use crate::messages::wire::Wire;
+use crate::mpi::fatal::give_up;
+use crate::mpi::open;
+use crate::mpi::span::{Envelope, Layout, Span};
+use crate::mpi::sys::*;
+use crate::operations::state::Shim;
+use mpress::{Buffer, HEADER_LEN};
+use std::ffi::{c_int, c_void};
+use std::slice;
+use std::sync::Arc;
+
+/// Instead of a frame's length: the block is sent unchanged.
+const RAW: u64 = 0;
+/// This rank has not enough memory: all blocks are sent unchanged.
+const NO_MEMORY: u64 = u64::MAX;
+/// The block is sent unchanged for a timed trial, which says nothing about later calls.
+const ON_TRIAL: u64 = u64::MAX - 1;
+
+/// Bcast. The root sends the length of the frame; if there is none, the MPI's own call follows.
+pub(crate) unsafe fn bcast(
+    shim: &Shim,
+    span: Span,
+    root: c_int,
+    comm: MPI_Comm,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    let Some(peers) = shim.rooted_peers(comm, root).filter(|_| shim.is_long(&span)) else { return pass() };
+    let prepared = match peers.collectives.prepare(&shim.private, comm) {
+        Ok(prepared) => prepared,
+        Err(code) => return code,
+    };
+    let pause = &peers.collectives.bcast;
+    if span.ptr == IN_PLACE || shim.refuses(&span) {
+        prepared.not_made();
+        return pass();
+    }
+    if let Some(tag) = shim.chunked_tag(&peers, span.bytes().into_iter()) {
+        // SAFETY: the program's own span; the condition is the same on all ranks.
+        return unsafe { spread::bcast(shim, &Group::of(shim, &peers, tag, comm), span, root, pass) };
+    }
+    if pause.takes() {
+        return pass();
+    }
+    let message = Envelope::new(span, root, 0, comm);
+    let outcome = waiting::during(&shim.engine, || {
+        // SAFETY: the program's own span; all ranks make the same calls.
+        unsafe {
+            let raw = shim.as_it_is();
+            let wire =
+                if peers.rank == root { shim.shared_frame(&message, shim.strategies.of(comm)) } else { None };
+            let mut len = wire.as_ref().map_or(raw, |wire| wire.len() as u64);
+            called(open::MPI_Bcast((&raw mut len).cast(), 1, UINT64_T, root, comm))?;
+            if len == RAW || len == ON_TRIAL {
+                return Ok(if len == RAW { Made::Longer } else { Made::OnTrial });
+            }
+            match wire {
+                Some(wire) => pass_on(wire.ptr(), wire.count(), wire.datatype(), root, comm)?,
+                None => receive_frame(shim, &message, usize::try_from(len).map_err(|_| shim.damaged)?)?,
+            }
+        }
+        Ok(Made::Shorter)
+    });
+    finish(pause, comm, outcome, pass)
+}
+
+/// The result of a call, the same on all ranks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Made {
+    /// Something got shorter, and is in its place.
+    Shorter,
+    /// Nothing got shorter: the MPI makes the collective.
+    Longer,
+    /// The MPI makes it this time, and nothing is learned for the next.
+    OnTrial,
+}
+
+/// Returns the program's result: that of a collective in which something got shorter, or that of the MPI's own.
+fn finish(pause: &Pause, comm: MPI_Comm, outcome: Result<Made, Error>, pass: impl Fn() -> c_int) -> c_int {
+    if !matches!(outcome, Ok(Made::OnTrial)) {
+        pause.learn(!matches!(outcome, Ok(Made::Longer)));
+    }
+    match outcome {
+        Ok(Made::Shorter) => SUCCESS,
+        Ok(Made::Longer | Made::OnTrial) => pass(),
+        Err(error) => raise(comm, error),
+    }
+}
+
+unsafe fn pass_on(
+    ptr: *const c_void,
+    count: c_int,
+    datatype: MPI_Datatype,
+    root: c_int,
+    comm: MPI_Comm,
+) -> Result<(), Error> {
+    // SAFETY: the caller vouches for the memory.
+    called(unsafe { open::MPI_Bcast(ptr.cast_mut(), count, datatype, root, comm) })
+}
+
+/// Receives a frame. It is shorter than its message, so a contiguous buffer of the program serves for both. Other ranks may get the frame
+/// from here, so it is received completely before it is decoded.
+unsafe fn receive_frame(shim: &Shim, message: &Envelope, len: usize) -> Result<(), Error> {
+    let Envelope { span, peer: root, comm, .. } = *message;
+    let capacity = span.bytes().unwrap_or(0);
+    let in_place = matches!(shim.layout(&span), Layout::Contiguous(_)) && len <= capacity;
+    // SAFETY: memory of `len` bytes, the program's or ours.
+    unsafe {
+        let frame = if in_place {
+            let bytes = shim.byte_span(span.ptr.cast(), len)?;
+            pass_on(bytes.span.ptr, bytes.count(), bytes.span.datatype, root, comm)?;
+            let arrived = slice::from_raw_parts_mut(span.ptr.cast::<u8>(), len);
+            let Ok(mut frame) = buffer(shim, len) else {
+                // The program must not send on what looks like a frame.
+                arrived.iter_mut().take(HEADER_LEN).for_each(|byte| *byte = 0);
+                return Err(ERR_NO_MEM.into());
+            };
+            frame.copy_from_slice(arrived);
+            frame
+        } else {
+            let mut frame = buffer(shim, len).unwrap_or_else(|code| {
+                give_up(
+                    format_args!("no memory for {len} bytes of a broadcast that other ranks wait for"),
+                    comm,
+                    code,
+                )
+            });
+            let bytes = shim.byte_span(frame.as_mut_ptr(), len)?;
+            pass_on(bytes.span.ptr, bytes.count(), bytes.span.datatype, root, comm)?;
+            frame
+        };
+        Ok(land(shim, &frame, true, &span, capacity).map(|_| ())?)
+    }
+}
+
+/// Allgather and Allgatherv: all ranks exchange the lengths of their frames, then the MPI gathers frames, and uncompressed blocks.
+/// `mine`: the block of this rank. All ranks know the lengths of all `blocks`.
+pub(crate) unsafe fn allgather<F: Fn(c_int) -> Span>(
+    shim: &Shim,
+    mine: Span,
+    blocks: Blocks<F>,
+    comm: MPI_Comm,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    let Some(peers) = shim.collective_peers(comm) else { return pass() };
+    let lens: Option<Vec<usize>> = peers.ranks().map(|rank| blocks.of(rank).bytes()).collect();
+    // The MPI's counts and displacements are ints.
+    let Some(lens) = lens.filter(|lens| {
+        lens.iter().any(|len| *len >= shim.threshold)
+            && lens
+                .iter()
+                .try_fold(0_usize, |sum, len| sum.checked_add(*len))
+                .is_some_and(|sum| c_int::try_from(sum).is_ok())
+    }) else {
+        return pass();
+    };
+    let prepared = match peers.collectives.prepare(&shim.private, comm) {
+        Ok(prepared) => prepared,
+        Err(code) => return code,
+    };
+    let pause = &peers.collectives.allgather;
+    if shim.refuses_gathered(&peers, &mine, &blocks) {
+        prepared.not_made();
+        return pass();
+    }
+    if let Some(tag) = shim.chunked_tag(&peers, lens.iter().copied()) {
+        // SAFETY: the program's own blocks; the condition is the same on all ranks.
+        return unsafe {
+            spread::allgather(shim, &Group::of(shim, &peers, tag, comm), mine, &blocks, &lens, pass)
+        };
+    }
+    if pause.takes() {
+        return pass();
+    }
+    let span = if mine.ptr == IN_PLACE { blocks.of(peers.rank) } else { mine };
+    let outcome = waiting::during(&shim.engine, || {
+        // SAFETY: the program's own spans; all ranks make the same calls.
+        unsafe {
+            let room = shim.engine.buffer(lens.iter().sum());
+            let raw = shim.as_it_is();
+            let wire = shim.own_block(&Envelope::new(span, peers.rank, 0, comm));
+            let said = match (&wire, &room) {
+                (Ok((wire, true)), Some(_)) => wire.len() as u64,
+                (Ok((_, false)), Some(_)) => raw,
+                _ => NO_MEMORY,
+            };
+            let mut all = vec![0_u64; lens.len()];
+            called(open::MPI_Allgather(
+                (&raw const said).cast(),
+                1,
+                UINT64_T,
+                all.as_mut_ptr().cast(),
+                1,
+                UINT64_T,
+                comm,
+            ))?;
+            let on_trial = all.contains(&ON_TRIAL);
+            all.iter_mut().filter(|said| **said == ON_TRIAL).for_each(|said| *said = RAW);
+            let shorter = all.iter().any(|said| *said != RAW) && !all.contains(&NO_MEMORY);
+            let (Ok((wire, _)), Some(room), true) = (wire, room, shorter) else {
+                return Ok(if on_trial { Made::OnTrial } else { Made::Longer });
+            };
+            gather_frames(shim, &peers, comm, (&wire, room), (&all, &lens), &blocks)?;
+        }
+        Ok(Made::Shorter)
+    });
+    finish(pause, comm, outcome, pass)
+}
+
+/// Gathers frames and blocks of the lengths exchanged, and writes them to the program's buffer. `own`: what this rank sends, and room for
+/// all; `lens`: the lengths exchanged, and those of the blocks.
+unsafe fn gather_frames<F: Fn(c_int) -> Span>(
+    shim: &Shim,
+    peers: &Peers,
+    comm: MPI_Comm,
+    own: (&Wire, Buffer),
+    lens: (&[u64], &[usize]),
+    blocks: &Blocks<F>,
+) -> Result<(), Error> {
+    let ((wire, mut room), (said, lens)) = (own, lens);
+    let (mut counts, mut places, mut end) = (Vec::new(), Vec::new(), 0);
+    for (said, len) in said.iter().zip(lens) {
+        let sent = if *said == RAW { *len as u64 } else { *said };
+        counts.push(c_int::try_from(sent).map_err(|_| shim.damaged)?);
+        places.push(c_int::try_from(end).map_err(|_| shim.damaged)?);
+        end += usize::try_from(sent).map_err(|_| shim.damaged)?;
+    }
+    if end > room.room().len() {
+        return Err(shim.damaged.into());
+    }
+    room.set_len(end);
+    // SAFETY: a buffer with room for all counts.
+    unsafe {
+        called(open::MPI_Allgatherv(
+            wire.ptr(),
+            wire.count(),
+            wire.datatype(),
+            room.as_mut_ptr().cast(),
+            counts.as_ptr(),
+            places.as_ptr(),
+            BYTE,
+            comm,
+        ))?;
+    }
+    let mut outcome = Ok(());
+    for (rank, (said, len)) in peers.ranks().zip(said.iter().zip(lens)) {
+        let at = rank as usize;
+        let start = usize::try_from(places[at]).map_err(|_| shim.damaged)?;
+        let block = room.get(start..start + counts[at].unsigned_abs() as usize).ok_or(shim.damaged)?;
+        // SAFETY: a block of the program's buffer; the wire is ours.
+        let landed = unsafe { land(shim, block, *said != RAW, &blocks.of(rank), *len) };
+        outcome = outcome.and(landed.map(|_| ()));
+    }
+    Ok(outcome?)
+}
+
+fn buffer(shim: &Shim, len: usize) -> Result<Buffer, c_int> {
+    let mut buffer = shim.room(len)?;
+    buffer.set_len(len);
+    Ok(buffer)
+}
+
+impl Shim {
+    /// The word that this rank sends for an uncompressed block.
+    fn as_it_is(&self) -> u64 {
+        if self.engine.is_on_trial() { ON_TRIAL } else { RAW }
+    }
+
+    /// What a rank sends in an all-gather, and whether it is a frame.
+    ///
+    /// # Safety
+    /// The message must be the program's.
+    unsafe fn own_block(&self, message: &Envelope) -> Result<(Arc<Wire>, bool), c_int> {
+        // SAFETY: the caller vouches for the message.
+        unsafe {
+            match self.shared_frame(message, self.strategies.of(message.comm)) {
+                Some(wire) => Ok((wire, true)),
+                None => Ok((self.plain_copy(message, message.span.bytes().unwrap_or(0))?, false)),
+            }
+        }
+    }
+}

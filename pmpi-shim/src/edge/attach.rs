@@ -1,0 +1,152 @@
+//! The interface to the layer for programs that call it explicitly, such as `mpress-rsmpi`: a layer for one communicator.
+//!
+//! It works as in the shim, except that the layer does not see the program's other calls. So no message is taken from the MPI before the program asks for
+//! it, even if `MPRESS_PREDICT` is set: the unexpected queue stays empty.
+
+use crate::handlers::matched_probe::mprobe_only;
+use crate::job::finish::{end_messages, free, keep_link};
+use crate::job::startup::{
+    Agreement, ask_for_nodes, describe_machine, handshake, make_engine, make_world, name_unknown, prepare,
+};
+use crate::messages::agreed::Private;
+use crate::mpi::identity;
+use crate::mpi::open;
+use crate::mpi::sys::*;
+use crate::operations::state::Shim;
+use mpress::{Engine, Predict, Settings, SettingsError, Strategy};
+use std::ffi::c_int;
+
+/// Why a layer could not be attached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AttachError {
+    /// The ranks have different versions or settings, or one has invalid settings.
+    Disagreement,
+    /// The layer does not support this MPI, for this reason.
+    Unsupported(String),
+    /// An error code of the MPI.
+    Mpi(c_int),
+}
+
+impl From<c_int> for AttachError {
+    fn from(code: c_int) -> Self {
+        Self::Mpi(code)
+    }
+}
+
+/// Makes a layer for an intra-communicator. All of its ranks must call this, and must make all calls that may send or receive frames with
+/// the layer. Returns `None` if there is nothing to gain, or if the settings disable compression. The settings of reports, records,
+/// patience and prediction are not used.
+///
+/// # Errors
+/// An [`AttachError`], on all ranks if on one.
+///
+/// # Safety
+/// The MPI must be initialised, the communicator must outlive all calls made with the layer, and no messages on it may be pending. The MPI
+/// writes to memory that the layer holds for pending requests, so before these are complete a layer must not be freed except by [`detach`].
+pub unsafe fn attach(
+    comm: MPI_Comm,
+    settings: &Result<Settings, SettingsError>,
+) -> Result<Option<Shim>, AttachError> {
+    let doubt = identity::doubt();
+    let (mut rank, mut size) = (0, 0);
+    // SAFETY: a communicator that lives, valid output pointers.
+    let known = unsafe {
+        ok(PMPI_Comm_rank(comm, &raw mut rank)).and_then(|()| ok(PMPI_Comm_size(comm, &raw mut size)))
+    };
+    let agreement = known.and_then(|()| handshake(comm, settings, doubt.clone(), (rank, size), None));
+    let (settings, mark, nodes, place) = match (settings, agreement, doubt) {
+        (Ok(settings), Ok(Agreement::Reached(agreed, nodes, place)), None) => {
+            (settings, agreed.mark, nodes, place)
+        }
+        // Where the MPI lacks even the first of these functions, this says why.
+        (_, _, Some(doubt)) => return Err(AttachError::Unsupported(doubt)),
+        (_, Err(code), None) => return Err(code.into()),
+        (_, Ok(_), None) => return Err(AttachError::Disagreement),
+    };
+    if settings.disable {
+        return Ok(None);
+    }
+    name_unknown(settings, rank);
+    if settings.strategy == Strategy::Off {
+        return Ok(None);
+    }
+    let nodes = match nodes {
+        Some(nodes) => nodes,
+        None => ask_for_nodes(comm, rank, size)?,
+    };
+    let world = make_world(comm, rank, nodes, place, settings.same_node)?;
+    if !world.frames_any() {
+        world.free();
+        return Ok(None);
+    }
+    let settings = Settings { trace: None, record: None, predict: Predict::Off, ..settings.clone() };
+    describe_machine(&settings, rank);
+    let private = Private::new(comm)?;
+    let engine = make_engine(&world, &settings, mark, &private)?;
+    let shim = prepare(world, &settings, engine, private)?;
+    if let Some(peers) = shim.collective_peers(comm) {
+        peers.collectives.begin(&shim.private);
+    }
+    Ok(Some(shim))
+}
+
+/// Ends a layer, after its communicator has been freed. Messages of completed requests are first sent to their end.
+pub fn detach(layer: Shim) {
+    keep_link(&layer.engine);
+    let mut over = 0;
+    // SAFETY: this may be called at any time; the output pointer is valid.
+    unsafe { PMPI_Finalized(&raw mut over) };
+    if over != 0 || end_messages(&layer) {
+        // MPI is finalized, or still reads the remaining messages.
+        std::mem::forget(layer);
+        return;
+    }
+    free(&layer);
+    let mut private = layer.private.comm;
+    // SAFETY: our own communicator, which is no longer used.
+    unsafe { PMPI_Comm_free(&raw mut private) };
+}
+
+/// `MPI_Mprobe`, which with a layer reports the message length for frames, too.
+///
+/// # Errors
+/// The error code of the MPI.
+///
+/// # Safety
+/// As for `MPI_Mprobe`. The message must be received with the same layer.
+pub unsafe fn mprobe(
+    layer: Option<&Shim>,
+    source: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+) -> Result<(MPI_Message, MPI_Status), c_int> {
+    // SAFETY: the caller vouches for the arguments; valid output pointers.
+    unsafe {
+        if let Some(shim) = layer {
+            return mprobe_only(shim, source, tag, comm);
+        }
+        let (mut message, mut status) = (MESSAGE_NULL, empty_status());
+        ok(open::MPI_Mprobe(source, tag, comm, &raw mut message, &raw mut status))?;
+        Ok((message, status))
+    }
+}
+
+impl Shim {
+    /// The engine, which has the counters.
+    #[must_use]
+    pub fn engine(&self) -> &Engine {
+        &self.context.engine
+    }
+
+    /// Whether messages between this rank and `rank` of a communicator may be sent as frames.
+    #[must_use]
+    pub fn frames_with(&self, comm: MPI_Comm, rank: c_int) -> bool {
+        rank >= 0 && self.peers(comm).is_some_and(|peers| peers.frames_with(rank))
+    }
+
+    /// Whether this is the error code of a damaged message.
+    #[must_use]
+    pub fn is_damage(&self, code: c_int) -> bool {
+        code == self.damaged
+    }
+}

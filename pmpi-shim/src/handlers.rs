@@ -1,0 +1,11 @@
+//! What becomes of the program's point-to-point calls, and of those that complete, pack, or describe communicators.
+
+pub(crate) mod completion;
+pub(crate) mod info;
+pub(crate) mod matched_probe;
+pub(crate) mod packing;
+pub(crate) mod persistent;
+pub(crate) mod probe;
+pub(crate) mod recv;
+pub(crate) mod send;
+pub(crate) mod sendrecv;

@@ -1,0 +1,178 @@
+//! Infos of communicators: the key `mpress_strategy` sets a communicator's strategy, and some assertions are withheld from the MPI.
+
+use crate::mpi::arguments;
+use crate::mpi::sys::*;
+use crate::operations::state::Shim;
+use mpress::Strategy;
+use std::ffi::{CStr, c_char, c_int};
+
+const KEY: &CStr = c"mpress_strategy";
+/// Assertions about a program's messages that our frames and probes violate: frames are shorter than their receives, and our probes for
+/// frames use wildcards (MPI 4.0, section 7.4.4).
+const ASSERTIONS: [&CStr; 3] =
+    [c"mpi_assert_exact_length", c"mpi_assert_no_any_tag", c"mpi_assert_no_any_source"];
+/// Greatest length of a strategy's name.
+const MAX_VALUE: usize = 63;
+
+/// Comm_set_info.
+pub(crate) unsafe fn comm_set_info(
+    shim: &Shim,
+    call: arguments::Comm_set_info,
+    pass: impl Fn(MPI_Info) -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { given(shim, &raw const call.comm, call.info, pass) }
+}
+
+/// Comm_dup_with_info.
+pub(crate) unsafe fn comm_dup_with_info(
+    shim: &Shim,
+    call: arguments::Comm_dup_with_info,
+    pass: impl Fn(MPI_Info) -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { given(shim, call.newcomm, call.info, pass) }
+}
+
+/// Comm_idup_with_info.
+pub(crate) unsafe fn comm_idup_with_info(
+    _: &Shim,
+    call: arguments::Comm_idup_with_info,
+    pass: impl Fn(MPI_Info) -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { without_assertions(call.info, pass) }
+}
+
+/// Comm_split_type.
+pub(crate) unsafe fn comm_split_type(
+    shim: &Shim,
+    call: arguments::Comm_split_type,
+    pass: impl Fn(MPI_Info) -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { given(shim, call.newcomm, call.info, pass) }
+}
+
+/// Dist_graph_create.
+pub(crate) unsafe fn dist_graph_create(
+    shim: &Shim,
+    call: arguments::Dist_graph_create,
+    pass: impl Fn(MPI_Info) -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { given(shim, call.comm_dist_graph, call.info, pass) }
+}
+
+/// Dist_graph_create_adjacent.
+pub(crate) unsafe fn dist_graph_create_adjacent(
+    shim: &Shim,
+    call: arguments::Dist_graph_create_adjacent,
+    pass: impl Fn(MPI_Info) -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { given(shim, call.comm_dist_graph, call.info, pass) }
+}
+
+/// Comm_create_from_group.
+pub(crate) unsafe fn comm_create_from_group(
+    shim: &Shim,
+    call: arguments::Comm_create_from_group,
+    pass: impl Fn(MPI_Info) -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { given(shim, call.newcomm, call.info, pass) }
+}
+
+/// Intercomm_create_from_groups.
+pub(crate) unsafe fn intercomm_create_from_groups(
+    shim: &Shim,
+    call: arguments::Intercomm_create_from_groups,
+    pass: impl Fn(MPI_Info) -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { given(shim, call.newintercomm, call.info, pass) }
+}
+
+/// Calls a function of the MPI that sets the info of `comm`, or makes a communicator there, with this info, and applies its strategy.
+///
+/// # Safety
+/// `comm` must hold a communicator after a successful call, and `info` be an argument of that call.
+unsafe fn given(
+    shim: &Shim,
+    comm: *const MPI_Comm,
+    info: MPI_Info,
+    call: impl FnOnce(MPI_Info) -> c_int,
+) -> c_int {
+    // SAFETY: the caller vouches for both.
+    unsafe {
+        let code = without_assertions(info, call);
+        if code == SUCCESS && *comm != COMM_NULL {
+            take_over(shim, *comm, info);
+        }
+        code
+    }
+}
+
+/// Calls a function of the MPI with this info, without the assertions that do not hold.
+///
+/// # Safety
+/// `info` must be an argument of that call.
+unsafe fn without_assertions(info: MPI_Info, call: impl FnOnce(MPI_Info) -> c_int) -> c_int {
+    // SAFETY: the caller vouches for the info; only our copy is freed.
+    unsafe {
+        let mut value = [0 as c_char; MAX_VALUE + 1];
+        let mut there = ASSERTIONS
+            .map(|key| look_up(info, key, &mut value).map(|_| key))
+            .into_iter()
+            .flatten()
+            .peekable();
+        if there.peek().is_none() {
+            return call(info);
+        }
+        let mut copy = INFO_NULL;
+        let made = ok(PMPI_Info_dup(info, &raw mut copy))
+            .and_then(|()| there.try_for_each(|key| ok(PMPI_Info_delete(copy, key.as_ptr()))));
+        let code = made.map_or_else(|code| code, |()| call(copy));
+        if copy != INFO_NULL {
+            PMPI_Info_free(&raw mut copy);
+        }
+        code
+    }
+}
+
+/// The value of a key in an info.
+///
+/// # Safety
+/// `info` must be one of the program's.
+unsafe fn look_up<'a>(
+    info: MPI_Info,
+    key: &CStr,
+    value: &'a mut [c_char; MAX_VALUE + 1],
+) -> Option<&'a CStr> {
+    if info == INFO_NULL {
+        return None;
+    }
+    let mut found = 0;
+    // SAFETY: the caller vouches for the info; the buffer is a byte longer than the length passed, and that byte stays zero.
+    unsafe {
+        let asked = PMPI_Info_get(info, key.as_ptr(), MAX_VALUE as c_int, value.as_mut_ptr(), &raw mut found);
+        (asked == SUCCESS && found != 0).then(|| CStr::from_ptr(value.as_ptr()))
+    }
+}
+
+/// # Safety
+/// As for [`look_up`].
+unsafe fn take_over(shim: &Shim, comm: MPI_Comm, info: MPI_Info) {
+    let mut value = [0 as c_char; MAX_VALUE + 1];
+    // SAFETY: the caller vouches for the info.
+    let Some(text) = (unsafe { look_up(info, KEY, &mut value) }) else { return };
+    let text = text.to_string_lossy();
+    match text.parse::<Strategy>() {
+        Ok(strategy) => shim.strategies.set(comm, strategy),
+        Err(expected) if shim.world.rank == 0 => {
+            say!("mpress: info key mpress_strategy={text}: expected {expected}; it is not regarded");
+        }
+        Err(_) => {}
+    }
+}

@@ -1,0 +1,319 @@
+//! Mprobe, Improbe, Mrecv and Imrecv. A message that may be a frame is received before a matched probe reports it, since only then is its
+//! length known; the program gets the handle of an empty message to ourselves instead.
+
+use crate::messages::error::{Error, called, raise};
+use crate::messages::peers::Peers;
+use crate::messages::posted::Posted;
+use crate::mpi::arguments::{self, span};
+use crate::mpi::span::{Envelope, Span, received_bytes, store_status};
+use crate::mpi::sys::*;
+use crate::mpi::{open, real};
+use crate::operations::prefetch::Asked;
+use crate::operations::requests::{Active, Finish};
+use crate::operations::state::Shim;
+use crate::operations::unexpected::message::Unreceived;
+use crate::operations::unexpected::{Taken, look_into_the_mpi};
+use crate::progress;
+use mpress::SHORTEST;
+use mpress_record::CallKind;
+use std::ffi::c_int;
+use std::ptr;
+use std::sync::{Arc, PoisonError};
+
+/// The tag of empty messages to ourselves (copies use 0).
+const STAND_IN: c_int = 1;
+
+/// Mprobe.
+pub(crate) unsafe fn mprobe(shim: &Shim, call: arguments::Mprobe, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Mprobe { source, tag, comm, message, .. } = call;
+    // SAFETY: the program's own arguments.
+    let code = unsafe { wait_for_match(shim, call, pass) };
+    if code == SUCCESS {
+        // SAFETY: the program's output pointer, which now holds a handle.
+        shim.trace_matched(source, tag, comm, unsafe { *message });
+    }
+    code
+}
+
+unsafe fn wait_for_match(shim: &Shim, call: arguments::Mprobe, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Mprobe { source, tag, comm, message, status } = call;
+    let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
+    shim.expect_after(Asked { source, tag, may_be_long: true }, comm);
+    let taken = progress::until(shim, || {
+        let may_block = !shim.multiple && shim.may_wait(); // as in `probe`
+        // SAFETY: the program's own arguments.
+        unsafe { take(shim, &peers, source, tag, comm, may_block) }.transpose()
+    });
+    match taken {
+        Ok((handle, seen)) => {
+            // SAFETY: the program's output pointers.
+            unsafe {
+                *message = handle;
+                store_status(status, &seen);
+            }
+            SUCCESS
+        }
+        Err(code) => raise(comm, code),
+    }
+}
+
+/// Improbe.
+pub(crate) unsafe fn improbe(shim: &Shim, call: arguments::Improbe, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Improbe { source, tag, comm, flag, message, .. } = call;
+    // SAFETY: the program's own arguments; its output pointers hold the result on success.
+    unsafe {
+        let code = look_for_match(shim, call, pass);
+        if code == SUCCESS && *flag != 0 {
+            shim.trace_matched(source, tag, comm, *message);
+        }
+        code
+    }
+}
+
+unsafe fn look_for_match(shim: &Shim, call: arguments::Improbe, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Improbe { source, tag, comm, flag, message, status } = call;
+    let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
+    // SAFETY: the program's own arguments and places.
+    unsafe {
+        match take(shim, &peers, source, tag, comm, false) {
+            Ok(taken) => {
+                *flag = c_int::from(taken.is_some());
+                if let Some((handle, seen)) = taken {
+                    shim.expect_after(Asked { source, tag, may_be_long: true }, comm);
+                    *message = handle;
+                    store_status(status, &seen);
+                }
+                SUCCESS
+            }
+            Err(code) => raise(comm, code),
+        }
+    }
+}
+
+/// Matches a message now, or, with `block`, as soon as there is one.
+unsafe fn take(
+    shim: &Shim,
+    peers: &Arc<Peers>,
+    source: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    block: bool,
+) -> Result<Option<(MPI_Message, MPI_Status)>, Error> {
+    let held = shim.unexpected.hold();
+    let mut found = None;
+    if held.find(comm, source, tag).is_none() {
+        // As in `probe`: a probe that finds nothing must not keep others from receiving.
+        // SAFETY: the caller vouches for the arguments.
+        found = unsafe { look_into_the_mpi(source, tag, comm, block)? };
+        if found.is_none() {
+            return Ok(None);
+        }
+    }
+    drop(held);
+    // Another thread may have taken it.
+    found = found.filter(|_| !shim.multiple);
+    let mut unexpected = shim.unexpected.open();
+    loop {
+        match unexpected.look(shim, comm, source, tag)? {
+            Some(Some(seen)) => {
+                let unreceived = unexpected.take(comm, source, tag).ok_or(ERR_INTERN)?;
+                drop(unexpected);
+                // SAFETY: as above.
+                return Ok(Some(unsafe { hand_out(shim, peers, comm, unreceived, seen.status())? }));
+            }
+            Some(None) => return Ok(None),
+            None => {}
+        }
+        // SAFETY: as above.
+        unsafe {
+            if found.is_none() {
+                found = look_into_the_mpi(source, tag, comm, false)?;
+            }
+            let Some(status) = found.take() else { return Ok(None) };
+            let (source, tag) = (status.MPI_SOURCE, status.MPI_TAG);
+            if peers.may_be_frame(&status, received_bytes(&status)) {
+                unexpected.pull(comm, peers, source, tag)?;
+                continue;
+            }
+            // The message just seen: no other thread takes messages now.
+            let (mut flag, mut message, mut status) = (0, MESSAGE_NULL, empty_status());
+            called(real::MPI_Improbe(source, tag, comm, &raw mut flag, &raw mut message, &raw mut status))?;
+            if flag != 0 {
+                leave(shim, peers, comm, message, &status);
+                return Ok(Some((message, status)));
+            }
+        }
+    }
+}
+
+/// Mprobe for a program whose other calls do not look into the unexpected queue: only this message is taken from the MPI. It waits for the message,
+/// and if that may be a frame, until its length is known.
+///
+/// # Safety
+/// As for `MPI_Mprobe`.
+#[cfg(not(shim))]
+pub(crate) unsafe fn mprobe_only(
+    shim: &Shim,
+    source: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+) -> Result<(MPI_Message, MPI_Status), c_int> {
+    let (mut message, mut status) = (MESSAGE_NULL, empty_status());
+    // SAFETY: the caller vouches for the arguments; valid output pointers.
+    ok(unsafe { open::MPI_Mprobe(source, tag, comm, &raw mut message, &raw mut status) })?;
+    let Some(peers) = shim.probe_peers(source, tag, comm) else { return Ok((message, status)) };
+    if !peers.may_be_frame(&status, received_bytes(&status)) {
+        leave(shim, &peers, comm, message, &status);
+        return Ok((message, status));
+    }
+    let mut unreceived = Unreceived::matched(comm, &peers, message, &status);
+    let seen = progress::until(shim, || unreceived.look(shim).transpose()).map_err(Error::code)?;
+    // SAFETY: the caller vouches for the communicator.
+    unsafe { hand_out(shim, &peers, comm, unreceived, seen.status()) }
+}
+
+/// The program's handle for a message from the unexpected queue.
+unsafe fn hand_out(
+    shim: &Shim,
+    peers: &Arc<Peers>,
+    comm: MPI_Comm,
+    unreceived: Unreceived,
+    seen: MPI_Status,
+) -> Result<(MPI_Message, MPI_Status), c_int> {
+    let Some(message) = unreceived.message() else {
+        // SAFETY: the caller vouches for the communicator.
+        return Ok((unsafe { stand_in(shim, comm, unreceived)? }, seen));
+    };
+    leave(shim, peers, comm, message, &seen);
+    Ok((message, seen))
+}
+
+/// Leaves the message with the MPI; the program gets the MPI's handle.
+fn leave(shim: &Shim, peers: &Arc<Peers>, comm: MPI_Comm, message: MPI_Message, status: &MPI_Status) {
+    if received_bytes(status) >= SHORTEST && peers.frames_with(status.MPI_SOURCE) {
+        shim.matched.put(message, Taken::Left { comm, peers: Arc::clone(peers) });
+    }
+}
+
+/// Makes a separate message handle for a received message.
+unsafe fn stand_in(shim: &Shim, comm: MPI_Comm, unreceived: Unreceived) -> Result<MPI_Message, c_int> {
+    let _turn = shim.own_turn.lock().unwrap_or_else(PoisonError::into_inner);
+    let (mut request, mut handle, mut status) = (REQUEST_NULL, MESSAGE_NULL, empty_status());
+    // SAFETY: an empty message from this process to itself; this communicator and tag have no other use.
+    unsafe {
+        ok(real::MPI_Isend(ptr::null(), 0, BYTE, 0, STAND_IN, shim.own_comm, &raw mut request))?;
+        ok(real::MPI_Mprobe(0, STAND_IN, shim.own_comm, &raw mut handle, &raw mut status))?;
+    }
+    shim.matched.put(handle, Taken::Received { comm, unreceived, stand_in: request });
+    Ok(handle)
+}
+
+/// Mrecv.
+pub(crate) unsafe fn mrecv(shim: &Shim, call: arguments::Mrecv, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Mrecv { buf, count, datatype, message, status } = call;
+    let span = span(buf, count, datatype);
+    // SAFETY: the program's own arguments and places.
+    unsafe {
+        shim.trace_matched_receive(CallKind::Recv, &span, *message);
+        match shim.matched.take(*message) {
+            None => pass(),
+            Some(taken @ Taken::Received { .. }) if is_refused(shim, &span) => {
+                shim.matched.put(*message, taken);
+                pass()
+            }
+            Some(Taken::Received { comm, unreceived, stand_in }) => {
+                if let Err(code) = discard(message, stand_in) {
+                    return raise(comm, code);
+                }
+                match unreceived.into_receive(shim, &shim.detached, &span) {
+                    Ok(active) => progress::wait(shim, active, status),
+                    Err(error) => raise(comm, error),
+                }
+            }
+            Some(Taken::Left { comm, peers }) => {
+                let Some(posted) = post(shim, span, comm, peers) else { return pass() };
+                let posted = match posted {
+                    Ok(posted) => posted,
+                    Err(code) => return raise(comm, code),
+                };
+                let (into, mut found) = (posted.span(), empty_status());
+                let code = open::MPI_Mrecv(into.ptr, posted.count(), into.datatype, message, &raw mut found);
+                let result = if code == SUCCESS {
+                    posted.finish(shim, &mut found)
+                } else {
+                    posted.abandon(shim, found.MPI_SOURCE);
+                    Ok(())
+                };
+                store_status(status, &found);
+                result.map_or_else(|error| raise(comm, error), |()| code)
+            }
+        }
+    }
+}
+
+/// Imrecv.
+pub(crate) unsafe fn imrecv(shim: &Shim, call: arguments::Imrecv, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Imrecv { buf, count, datatype, message, request } = call;
+    let span = span(buf, count, datatype);
+    // SAFETY: the program's own arguments and places.
+    unsafe {
+        shim.trace_matched_receive(CallKind::Irecv, &span, *message);
+        match shim.matched.take(*message) {
+            None => pass(),
+            Some(taken @ Taken::Received { .. }) if is_refused(shim, &span) => {
+                shim.matched.put(*message, taken);
+                pass()
+            }
+            Some(Taken::Received { comm, unreceived, stand_in }) => {
+                if let Err(code) = discard(message, stand_in) {
+                    return raise(comm, code);
+                }
+                match unreceived.into_receive(shim, &shim.detached, &span) {
+                    Ok(active) => {
+                        *request = shim.requests.hand_out(active);
+                        SUCCESS
+                    }
+                    Err(error) => raise(comm, error),
+                }
+            }
+            Some(Taken::Left { comm, peers }) => {
+                let Some(posted) = post(shim, span, comm, peers) else { return pass() };
+                let posted = match posted {
+                    Ok(posted) => posted,
+                    Err(code) => return raise(comm, code),
+                };
+                let (into, mut inner) = (posted.span(), REQUEST_NULL);
+                let code = open::MPI_Imrecv(into.ptr, posted.count(), into.datatype, message, &raw mut inner);
+                if code == SUCCESS {
+                    *request = shim.requests.hand_out(Active::new(inner, Finish::Receive(posted)));
+                }
+                code
+            }
+        }
+    }
+}
+
+/// Whether the MPI will refuse the arguments, and must report that itself.
+fn is_refused(shim: &Shim, span: &Span) -> bool {
+    span.bytes().is_none() || shim.refused(span)
+}
+
+/// Prepares the receive of a matched message that was left with the MPI. `None`: the MPI's own call is sufficient.
+fn post(shim: &Shim, span: Span, comm: MPI_Comm, peers: Arc<Peers>) -> Option<Result<Posted, c_int>> {
+    let capacity = span.bytes().filter(|&capacity| capacity >= SHORTEST)?;
+    if shim.refused(&span) {
+        return None;
+    }
+    let message = Envelope::new(span, ANY_SOURCE, ANY_TAG, comm);
+    Some(Posted::new(shim, &message, capacity, peers, false))
+}
+
+/// Receives the empty stand-in message, which sets the program's handle to null as the real receive would.
+unsafe fn discard(message: *mut MPI_Message, mut sent: MPI_Request) -> Result<(), c_int> {
+    let mut status = empty_status();
+    // SAFETY: a handle and a request from `stand_in`. (Freeing the request there would be simpler, but crashes MPICH.)
+    unsafe {
+        ok(real::MPI_Mrecv(ptr::null_mut(), 0, BYTE, message, &raw mut status))?;
+        ok(real::MPI_Wait(&raw mut sent, &raw mut status))
+    }
+}

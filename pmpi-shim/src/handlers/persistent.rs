@@ -1,0 +1,145 @@
+//! Persistent requests. The program has a request of the MPI that is never started; each start begins an ordinary operation of the shim, which
+//! the completion calls find by that handle.
+
+use crate::handlers::recv;
+use crate::handlers::send;
+use crate::messages::error::raise;
+use crate::mpi::arguments;
+use crate::mpi::open;
+use crate::mpi::span::Envelope;
+use crate::mpi::sys::*;
+use crate::operations::requests::{Action, Mode, Record, Template};
+use crate::operations::state::Shim;
+use std::ffi::c_int;
+use std::slice;
+
+/// Send_init.
+pub(crate) unsafe fn send_init(shim: &Shim, call: arguments::Send_init, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { init_send(shim, Mode::Standard, call.message(), call.request, pass) }
+}
+
+/// Bsend_init.
+pub(crate) unsafe fn bsend_init(shim: &Shim, call: arguments::Bsend_init, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { init_send(shim, Mode::Buffered, call.message(), call.request, pass) }
+}
+
+/// Ssend_init.
+pub(crate) unsafe fn ssend_init(shim: &Shim, call: arguments::Ssend_init, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { init_send(shim, Mode::Synchronous, call.message(), call.request, pass) }
+}
+
+/// Rsend_init.
+pub(crate) unsafe fn rsend_init(shim: &Shim, call: arguments::Rsend_init, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { init_send(shim, Mode::Ready, call.message(), call.request, pass) }
+}
+
+unsafe fn init_send(
+    shim: &Shim,
+    mode: Mode,
+    message: Envelope,
+    request: *mut MPI_Request,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    // Recorded messages are handled here, too: the MPI's own start does not give the message.
+    if shim.frame_of(mode, &message).is_none() && !shim.is_sampled(&message) {
+        return pass();
+    }
+    // SAFETY: the program's output pointer.
+    unsafe { init(shim, Action::Send(mode), message, request, pass) }
+}
+
+/// Recv_init. Even a short receive is handled here if frames may come from its source: its message may be in the unexpected queue.
+pub(crate) unsafe fn recv_init(shim: &Shim, call: arguments::Recv_init, pass: impl Fn() -> c_int) -> c_int {
+    let message = call.message();
+    let ours = message.span.bytes().is_some()
+        && shim.probe_peers(message.peer, message.tag, message.comm).is_some()
+        && !shim.refused(&message.span);
+    // SAFETY: the program's output pointer, which holds a new handle on success.
+    unsafe {
+        let code = if ours { init(shim, Action::Receive, message, call.request, pass) } else { pass() };
+        if code == SUCCESS {
+            shim.trace_init(&message, *call.request);
+        }
+        code
+    }
+}
+
+unsafe fn init(
+    shim: &Shim,
+    action: Action,
+    mut message: Envelope,
+    request: *mut MPI_Request,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    let code = pass();
+    if code != SUCCESS {
+        return code;
+    }
+    let datatype = match shim.hold(&mut message.span) {
+        Ok(datatype) => datatype,
+        Err(code) => return raise(message.comm, code),
+    };
+    let peers = shim.all_peers(message.comm);
+    let template = Template { action, message, peers, _datatype: datatype };
+    // SAFETY: the MPI has just written a new handle there.
+    shim.requests.put(unsafe { *request }, Box::new(Record { active: None, template: Some(template) }));
+    SUCCESS
+}
+
+/// Start.
+pub(crate) unsafe fn start(shim: &Shim, call: arguments::Start, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own argument.
+    unsafe { start_one(shim, call.request, pass) }
+}
+
+unsafe fn start_one(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own argument.
+    let handle = unsafe { *request };
+    shim.trace_start(handle);
+    let Some(mut record) = shim.requests.take(handle) else { return pass() };
+    let comm = record.template.as_ref().map_or(COMM_WORLD, |template| template.message.comm);
+    let started = match (&record.active, &record.template) {
+        (None, Some(template @ Template { action, message, .. })) => match *action {
+            // SAFETY: the arguments of the call that made the request, which stay valid as long as the request.
+            Action::Send(mode) => unsafe {
+                shim.sample(message, "start");
+                send::start(shim, mode, message, false, false)
+            },
+            // SAFETY: as above.
+            Action::Receive => unsafe {
+                if template.is_of_a_live_communicator() {
+                    shim.expect_more(message);
+                }
+                recv::start_any(shim, message, true)
+            },
+        },
+        // Already started, or not persistent: an error of the program, for which the MPI uses the same code.
+        _ => Err(ERR_REQUEST.into()),
+    };
+    let result = started.map(|active| record.active = Some(active));
+    shim.requests.put(handle, record);
+    result.map_or_else(|error| raise(comm, error), |()| SUCCESS)
+}
+
+/// Startall.
+pub(crate) unsafe fn startall(shim: &Shim, call: arguments::Startall, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Startall { count, array_of_requests: requests } = call;
+    if (shim.requests.is_empty() && !shim.traces()) || count <= 0 {
+        return pass();
+    }
+    // SAFETY: the program's own array.
+    let requests = unsafe { slice::from_raw_parts_mut(requests, usize::try_from(count).unwrap_or(0)) };
+    for request in requests {
+        let request = std::ptr::from_mut(request);
+        // SAFETY: one of the program's own requests.
+        let code = unsafe { start_one(shim, request, || open::MPI_Start(request)) };
+        if code != SUCCESS {
+            return code;
+        }
+    }
+    SUCCESS
+}

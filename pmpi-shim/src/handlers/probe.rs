@@ -1,0 +1,109 @@
+//! Probe and Iprobe. A message in a frame must be received to know its length; it moves to the unexpected queue.
+
+use crate::messages::error::{Error, raise};
+use crate::messages::peers::Peers;
+use crate::mpi::arguments;
+use crate::mpi::span::{received_bytes, store_status};
+use crate::mpi::sys::*;
+use crate::operations::state::Shim;
+use crate::operations::unexpected::look_into_the_mpi;
+use crate::progress;
+use std::ffi::c_int;
+use std::sync::Arc;
+
+impl Shim {
+    /// The peers of a probe that may see a frame, or a message in the unexpected queue.
+    pub(crate) fn probe_peers(&self, source: c_int, tag: c_int, comm: MPI_Comm) -> Option<Arc<Peers>> {
+        if tag < 0 && tag != ANY_TAG {
+            return None;
+        }
+        self.peers(comm).filter(|peers| peers.frames_with(source))
+    }
+}
+
+/// Probe.
+pub(crate) unsafe fn probe(shim: &Shim, call: arguments::Probe, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Probe { source, tag, comm, status } = call;
+    let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
+    let seen = progress::until(shim, || {
+        // With threads the MPI must not block: another thread may move the awaited message to the unexpected queue.
+        let may_block = !shim.multiple && shim.may_wait();
+        // SAFETY: the program's own arguments.
+        unsafe { look(shim, &peers, source, tag, comm, may_block) }.transpose()
+    });
+    match seen {
+        Ok(seen) => {
+            // SAFETY: the program's output pointer.
+            unsafe { store_status(status, &seen) };
+            SUCCESS
+        }
+        Err(code) => raise(comm, code),
+    }
+}
+
+/// Iprobe.
+pub(crate) unsafe fn iprobe(shim: &Shim, call: arguments::Iprobe, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Iprobe { source, tag, comm, flag, status } = call;
+    let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
+    // SAFETY: the program's own arguments and places.
+    unsafe {
+        match look(shim, &peers, source, tag, comm, false) {
+            Ok(seen) => {
+                *flag = c_int::from(seen.is_some());
+                if let Some(seen) = seen {
+                    store_status(status, &seen);
+                }
+                SUCCESS
+            }
+            Err(code) => raise(comm, code),
+        }
+    }
+}
+
+/// What a probe would see now, or, with `block`, as soon as there is a message.
+///
+/// Does not wait for a sender, except where the program's own call may wait.
+unsafe fn look(
+    shim: &Shim,
+    peers: &Arc<Peers>,
+    source: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    block: bool,
+) -> Result<Option<MPI_Status>, Error> {
+    // Probes that find nothing, or no frame, must not keep others from receiving.
+    let held = shim.unexpected.hold();
+    match held.find(comm, source, tag) {
+        Some(message) => {
+            if let Some(seen) = message.seen() {
+                return Ok(Some(seen.status()));
+            }
+        }
+        None => {
+            // SAFETY: the caller vouches for the arguments.
+            let seen = unsafe { look_into_the_mpi(source, tag, comm, block)? };
+            match seen {
+                Some(status) if peers.may_be_frame(&status, received_bytes(&status)) => {}
+                seen => return Ok(seen),
+            }
+        }
+    }
+    drop(held);
+    let mut unexpected = shim.unexpected.open();
+    loop {
+        match unexpected.look(shim, comm, source, tag)? {
+            Some(Some(seen)) => return Ok(Some(seen.status())),
+            Some(None) => return Ok(None),
+            None => {}
+        }
+        // SAFETY: the caller vouches for the arguments.
+        unsafe {
+            match look_into_the_mpi(source, tag, comm, false)? {
+                Some(status) if peers.may_be_frame(&status, received_bytes(&status)) => {
+                    unexpected.pull(comm, peers, status.MPI_SOURCE, status.MPI_TAG)?;
+                }
+                seen => return Ok(seen),
+            }
+        }
+    }
+}

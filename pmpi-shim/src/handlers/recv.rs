@@ -1,0 +1,296 @@
+//! The receive calls, blocking and nonblocking.
+
+use crate::messages::error::{Error, called, raise};
+use crate::messages::peers::Peers;
+use crate::messages::posted::Posted;
+use crate::messages::waiting;
+use crate::mpi::arguments;
+use crate::mpi::device;
+use crate::mpi::generalized::{self, Delivered};
+use crate::mpi::operation::Operation;
+use crate::mpi::span::{Envelope, store_status};
+use crate::mpi::sys::*;
+use crate::mpi::{open, real};
+use crate::operations::light::Receive;
+use crate::operations::prefetch::{Asked, LONG};
+use crate::operations::requests::{Active, Finish};
+use crate::operations::state::Shim;
+use crate::progress;
+use mpress::SHORTEST;
+use mpress_record::CallKind;
+use std::ffi::c_int;
+use std::sync::Arc;
+
+impl Shim {
+    /// The peers of a receive that may bring a frame, or whose message may be in the unexpected queue. `None`: the MPI's own call is sufficient.
+    pub(crate) fn meets_frames(&self, message: &Envelope) -> Option<Arc<Peers>> {
+        let capacity = message.span.bytes()?;
+        // A short buffer cannot hold a frame. Its message may be in the unexpected queue; but without threads the unexpected queue cannot fill up between this
+        // check and the receive.
+        if capacity < SHORTEST && !self.multiple && self.unexpected.is_empty() {
+            return None;
+        }
+        self.probe_peers(message.peer, message.tag, message.comm).filter(|_| !self.refused(&message.span))
+    }
+
+    /// Tells the predictor of a receive call, where messages are taken ahead.
+    #[inline]
+    pub(crate) fn expect_more(&self, message: &Envelope) {
+        let Envelope { span, peer, tag, comm } = *message;
+        let is_wild = peer == ANY_SOURCE || tag == ANY_TAG;
+        // Shorter receives, except those with wildcards, bring no frame.
+        let capacity = span.bytes().unwrap_or(0);
+        if self.prefetch.is_on() && (is_wild || capacity >= SHORTEST) {
+            self.expect_after(Asked { source: peer, tag, may_be_long: capacity >= LONG }, comm);
+        }
+    }
+
+    /// Tells the predictor of a matched probe.
+    pub(crate) fn expect_after(&self, asked: Asked, comm: MPI_Comm) {
+        if self.prefetch.is_on()
+            && let Some(peers) = self.probe_peers(asked.source, asked.tag, comm)
+        {
+            self.prefetch.observe(self, asked, comm, &peers);
+        }
+    }
+}
+
+impl Shim {
+    /// The peers of a receive whose elements are unpacked faster here, so that its message is received packed.
+    fn unpacks(&self, message: &Envelope) -> Option<Arc<Peers>> {
+        let Envelope { span, peer, tag, comm } = *message;
+        self.reordered(&span)?;
+        if (peer < 0 && peer != ANY_SOURCE) || (tag < 0 && tag != ANY_TAG) || self.refused(&span) {
+            return None;
+        }
+        self.all_peers(comm).filter(|peers| peer == ANY_SOURCE || peers.has(peer))
+    }
+
+    /// The peers of a receive for which the MPI's own call is not sufficient.
+    fn needs_us(&self, message: &Envelope) -> Option<Arc<Peers>> {
+        self.meets_frames(message).or_else(|| self.unpacks(message))
+    }
+}
+
+/// Recv.
+pub(crate) unsafe fn recv(shim: &Shim, call: arguments::Recv, pass: impl Fn() -> c_int) -> c_int {
+    let message = call.message();
+    shim.trace(CallKind::Recv, &message);
+    // SAFETY: the program's own arguments.
+    unsafe { blocking(shim, message, call.status, pass) }
+}
+
+/// Irecv.
+pub(crate) unsafe fn irecv(shim: &Shim, call: arguments::Irecv, pass: impl Fn() -> c_int) -> c_int {
+    let message = call.message();
+    shim.trace(CallKind::Irecv, &message);
+    // SAFETY: the program's own arguments.
+    unsafe { nonblocking(shim, message, call.request, pass) }
+}
+
+unsafe fn blocking(
+    shim: &Shim,
+    message: Envelope,
+    status: *mut MPI_Status,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    shim.expect_more(&message);
+    let Some(peers) = shim.needs_us(&message) else { return pass() };
+    // SAFETY: the program's own arguments.
+    waiting::during_long(&shim.engine, message.span.bytes().unwrap_or(0), || unsafe {
+        if !shim.multiple && shim.unexpected.is_empty() && shim.may_wait() {
+            return in_one_call(shim, &message, &peers, status);
+        }
+        match start(shim, &message, &peers, true) {
+            Ok(active) => progress::wait(shim, active, status),
+            Err(error) => raise(message.comm, error),
+        }
+    })
+}
+
+unsafe fn nonblocking(
+    shim: &Shim,
+    message: Envelope,
+    request: *mut MPI_Request,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    shim.expect_more(&message);
+    let Some(peers) = shim.needs_us(&message) else { return pass() };
+    // SAFETY: the program's own arguments.
+    if let Some(started) = unsafe { start_light(shim, &message, &peers) } {
+        // SAFETY: the program's output pointer.
+        return started.map_or_else(
+            |error| raise(message.comm, error),
+            |started| unsafe {
+                *request = started;
+                SUCCESS
+            },
+        );
+    }
+    progress::settle_light(shim);
+    // SAFETY: the program's own arguments.
+    match unsafe { start(shim, &message, &peers, false) } {
+        Ok(active) => {
+            // SAFETY: the program's output pointer.
+            unsafe { *request = shim.requests.hand_out(active) };
+            SUCCESS
+        }
+        Err(error) => raise(message.comm, error),
+    }
+}
+
+/// Starts a receive that `meets_frames` as a light one. `None` if it cannot be one: nothing has been started.
+unsafe fn start_light(
+    shim: &Shim,
+    message: &Envelope,
+    peers: &Arc<Peers>,
+) -> Option<Result<MPI_Request, Error>> {
+    let Envelope { span, peer, tag, comm } = *message;
+    // With threads, receives and completions may cross. A layer's program calls its functions directly.
+    if !cfg!(shim) || shim.multiple || !shim.unexpected.is_empty() || !shim.requests.is_empty() {
+        return None;
+    }
+    let len = span.bytes().filter(|&len| shim.engine.chunk(len).is_none())?;
+    let count = c_int::try_from(len).ok()?;
+    // What is contiguous only by its definition may lie elsewhere than at its address.
+    shim.kinds.predefined(span.datatype)?;
+    let memory = span.ptr.cast::<u8>();
+    if shim.receive_memory.is_used() || device::is_device(span.ptr) || !shim.light.has_room_for(memory, len) {
+        return None;
+    }
+    let mut request = REQUEST_NULL;
+    // SAFETY: the caller vouches for the memory.
+    let code = unsafe { real::MPI_Irecv(span.ptr, count, BYTE, peer, tag, comm, &raw mut request) };
+    Some(called(code).map(|()| {
+        // An entry of this handle is of a receive that was completed past the shim.
+        drop(shim.light.take(request));
+        shim.light.put(Receive::new(request, (memory, len), comm, Arc::clone(peers)));
+        request
+    }))
+}
+
+/// The MPI's own blocking receive: the unexpected queue is empty, and no other thread can fill it.
+unsafe fn in_one_call(shim: &Shim, message: &Envelope, peers: &Arc<Peers>, status: *mut MPI_Status) -> c_int {
+    let Envelope { span, peer, tag, comm } = *message;
+    // Short buffers do not come here (`meets_frames`).
+    let posted = match Posted::new(shim, message, span.bytes().unwrap_or(0), Arc::clone(peers), true) {
+        Ok(posted) => posted,
+        Err(code) => return raise(comm, code),
+    };
+    let (into, mut found) = (posted.span(), empty_status());
+    // SAFETY: the posted receive lives until the call returns; the program's own status pointer. The MPI may call the program's error
+    // handler here, hence `open`.
+    unsafe {
+        let code = open::MPI_Recv(into.ptr, posted.count(), into.datatype, peer, tag, comm, &raw mut found);
+        let result = if code == SUCCESS {
+            posted.finish(shim, &mut found)
+        } else {
+            posted.abandon(shim, found.MPI_SOURCE);
+            Ok(())
+        };
+        store_status(status, &found);
+        result.map_or_else(|error| raise(comm, error), |()| code)
+    }
+}
+
+/// Starts a receive that `meets_frames`: from the unexpected queue, or from the MPI.
+///
+/// # Safety
+/// `message` must be what the caller of a receive function gave.
+unsafe fn start(
+    shim: &Shim,
+    message: &Envelope,
+    peers: &Arc<Peers>,
+    own_handler: bool,
+) -> Result<Active, Error> {
+    let Envelope { span, peer, tag, comm } = *message;
+    loop {
+        if let Some(unreceived) = shim.unexpected.take(comm, peer, tag) {
+            // SAFETY: the caller vouches for the span.
+            return unsafe { unreceived.into_receive(shim, &shim.detached, &span) };
+        }
+        let held = shim.unexpected.hold();
+        if held.find(comm, peer, tag).is_none() {
+            // SAFETY: the caller vouches for the message.
+            return unsafe { post(shim, message, peers, own_handler) };
+        }
+    }
+}
+
+unsafe fn post(
+    shim: &Shim,
+    message: &Envelope,
+    peers: &Arc<Peers>,
+    own_handler: bool,
+) -> Result<Active, Error> {
+    let capacity = message.span.bytes().unwrap_or(0);
+    // SAFETY: the caller vouches for the message; the posted receive lives until the request completes.
+    unsafe {
+        if capacity < SHORTEST {
+            return irecv_as_is(shim, message, own_handler);
+        }
+        let posted = Posted::new(shim, message, capacity, Arc::clone(peers), false)?;
+        let mut active = irecv_as_is(shim, &Envelope { span: posted.span(), ..*message }, own_handler)?;
+        active.finish = Finish::Receive(posted);
+        Ok(active)
+    }
+}
+
+/// Starts a receive, whether or not it meets frames.
+///
+/// # Safety
+/// As for `start`.
+pub(crate) unsafe fn start_any(shim: &Shim, message: &Envelope, own_handler: bool) -> Result<Active, Error> {
+    if message.peer == PROC_NULL {
+        // The status of MPICH's own nonblocking receive from `MPI_PROC_NULL` is wrong.
+        let nobody = Delivered { source: PROC_NULL, tag: ANY_TAG, bytes: 0 };
+        return Ok(Active::new(generalized::completed(Some(nobody))?, Finish::Nothing));
+    }
+    // SAFETY: the caller vouches for the message.
+    unsafe {
+        if let Some(peers) = shim.needs_us(message) {
+            return start(shim, message, &peers, own_handler);
+        }
+        irecv_as_is(shim, message, own_handler)
+    }
+}
+
+/// Starts the receive of a message without data.
+///
+/// # Safety
+/// `message` must have none.
+pub(crate) unsafe fn start_empty(message: &Envelope) -> Result<Active, Error> {
+    let (mut inner, Envelope { peer, tag, comm, .. }) = (REQUEST_NULL, *message);
+    // SAFETY: the caller vouches for the message.
+    called(unsafe { real::MPI_Irecv(std::ptr::null_mut(), 0, BYTE, peer, tag, comm, &raw mut inner) })?;
+    Ok(Active::new(inner, Finish::Nothing))
+}
+
+/// The MPI's own nonblocking receive.
+///
+/// `own_handler`: an error must be reported to the communicator's error handler, as by the program's own call. If the MPI reports errors of
+/// other requests elsewhere, the request is a persistent one.
+unsafe fn irecv_as_is(shim: &Shim, message: &Envelope, own_handler: bool) -> Result<Active, Error> {
+    let Envelope { span, peer, tag, comm } = *message;
+    let own_handler = own_handler && !shim.family.calls_own_handler();
+    let mut inner = REQUEST_NULL;
+    // SAFETY: the caller vouches for the message.
+    unsafe {
+        called(match c_int::try_from(span.count) {
+            Ok(count) => {
+                let start = if own_handler { real::MPI_Recv_init } else { real::MPI_Irecv };
+                start(span.ptr, count, span.datatype, peer, tag, comm, &raw mut inner)
+            }
+            Err(_) => {
+                let start = if own_handler { real::MPI_Recv_init_c } else { real::MPI_Irecv_c };
+                start(span.ptr, span.count, span.datatype, peer, tag, comm, &raw mut inner)
+            }
+        })?;
+        if !own_handler {
+            return Ok(Active::new(inner, Finish::Nothing));
+        }
+        let mut operation = Operation::persistent(inner);
+        called(real::MPI_Start(&raw mut operation.request))?;
+        Ok(Active::of(operation, Finish::Nothing))
+    }
+}

@@ -1,0 +1,193 @@
+//! The combined calls: a receive and a send of the layer, started together.
+
+use crate::handlers::recv;
+use crate::handlers::send;
+use crate::messages::error::{Error, raise};
+use crate::messages::waiting;
+use crate::mpi::arguments::{self, span};
+use crate::mpi::real;
+use crate::mpi::span::{Envelope, greatest_tag};
+use crate::mpi::sys::*;
+use crate::operations::detached::Awaited;
+use crate::operations::requests::{Active, Mode};
+use crate::operations::state::Shim;
+use crate::progress;
+use mpress_record::CallKind;
+use std::ffi::c_int;
+
+/// Whether either half is to be done here, as a frame or packed, and the MPI will refuse neither. The MPI checks all arguments before it
+/// starts anything, while we start one half before the other; so calls that it refuses are passed on to it.
+fn ours(shim: &Shim, out: &Envelope, into: &Envelope) -> bool {
+    let (sends, receives) = (shim.frame_candidate(out).is_some(), shim.meets_frames(into).is_some());
+    let packs = || [out, into].iter().any(|half| shim.reordered(&half.span).is_some());
+    (sends || receives || packs())
+        && out.tag.max(into.tag) <= greatest_tag()
+        && (sends || accepted(shim, out, false))
+        && (receives || accepted(shim, into, true))
+}
+
+/// Whether the MPI accepts the arguments of a half that needs nothing of us. Its communicator is valid, since the other half has the same.
+fn accepted(shim: &Shim, half: &Envelope, wildcards: bool) -> bool {
+    let Envelope { span, peer, tag, comm } = *half;
+    (tag >= 0 || (wildcards && tag == ANY_TAG))
+        && (peer == PROC_NULL
+            || (wildcards && peer == ANY_SOURCE)
+            || shim.all_peers(comm).is_some_and(|peers| peers.has(peer)))
+        && span.bytes().is_some()
+        && !shim.refused(&span)
+}
+
+/// Sendrecv.
+pub(crate) unsafe fn sendrecv(shim: &Shim, call: arguments::Sendrecv, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Sendrecv { sendbuf, sendcount, sendtype, dest, sendtag, comm, .. } = call;
+    let out = Envelope::new(span(sendbuf, sendcount, sendtype), dest, sendtag, comm);
+    let into =
+        Envelope::new(span(call.recvbuf, call.recvcount, call.recvtype), call.source, call.recvtag, comm);
+    // SAFETY: the program's own arguments.
+    unsafe { blocking(shim, out, into, false, call.status, pass) }
+}
+
+/// Sendrecv_replace.
+pub(crate) unsafe fn sendrecv_replace(
+    shim: &Shim,
+    call: arguments::Sendrecv_replace,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    let span = span(call.buf, call.count, call.datatype);
+    let out = Envelope::new(span, call.dest, call.sendtag, call.comm);
+    let into = Envelope::new(span, call.source, call.recvtag, call.comm);
+    // SAFETY: the program's own arguments.
+    unsafe { blocking(shim, out, into, true, call.status, pass) }
+}
+
+/// Isendrecv.
+pub(crate) unsafe fn isendrecv(shim: &Shim, call: arguments::Isendrecv, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Isendrecv { sendbuf, sendcount, sendtype, dest, sendtag, comm, .. } = call;
+    let out = Envelope::new(span(sendbuf, sendcount, sendtype), dest, sendtag, comm);
+    let into =
+        Envelope::new(span(call.recvbuf, call.recvcount, call.recvtype), call.source, call.recvtag, comm);
+    // SAFETY: the program's own arguments.
+    unsafe { nonblocking(shim, out, into, call.request, pass) }
+}
+
+/// Isendrecv_replace.
+pub(crate) unsafe fn isendrecv_replace(
+    shim: &Shim,
+    call: arguments::Isendrecv_replace,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    let span = span(call.buf, call.count, call.datatype);
+    let out = Envelope::new(span, call.dest, call.sendtag, call.comm);
+    let into = Envelope::new(span, call.source, call.recvtag, call.comm);
+    // SAFETY: the program's own arguments.
+    unsafe { nonblocking(shim, out, into, call.request, pass) }
+}
+
+/// Records both halves, and tells the predictor of the receive, if enabled.
+unsafe fn record(shim: &Shim, out: &Envelope, into: &Envelope) {
+    shim.trace(CallKind::Sendrecv, into);
+    shim.expect_more(into);
+    // SAFETY: the caller vouches for the message.
+    unsafe { shim.sample(out, "sendrecv") };
+}
+
+/// Sendrecv, and with `detached` Sendrecv_replace.
+unsafe fn blocking(
+    shim: &Shim,
+    out: Envelope,
+    into: Envelope,
+    detached: bool,
+    status: *mut MPI_Status,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { record(shim, &out, &into) };
+    if !ours(shim, &out, &into) {
+        return pass();
+    }
+    // SAFETY: the program's own arguments.
+    waiting::during(&shim.engine, || unsafe {
+        match start(shim, &out, &into, Manner { detached, blocking: true }) {
+            Ok((receive, send)) => {
+                let (received, sent) = progress::wait_for_both(shim, receive, send, status);
+                if received == SUCCESS { sent } else { received }
+            }
+            Err(error) => raise(into.comm, error),
+        }
+    })
+}
+
+/// Isendrecv and Isendrecv_replace. The program gets the receive's request; the send goes on from a copy.
+unsafe fn nonblocking(
+    shim: &Shim,
+    out: Envelope,
+    into: Envelope,
+    request: *mut MPI_Request,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { record(shim, &out, &into) };
+    if !ours(shim, &out, &into) {
+        return pass();
+    }
+    // SAFETY: the program's own arguments and places.
+    unsafe {
+        match start(shim, &out, &into, Manner { detached: true, blocking: false }) {
+            Ok((receive, send)) => {
+                shim.detached.adopt(send, Awaited::AtTheEnd);
+                *request = shim.requests.hand_out(receive);
+                SUCCESS
+            }
+            Err(code) => raise(into.comm, code),
+        }
+    }
+}
+
+/// How the call handles its two halves.
+#[derive(Clone, Copy)]
+struct Manner {
+    /// The message sent is copied before anything can be received.
+    detached: bool,
+    /// The call itself reports errors of the receive; otherwise the completion call does.
+    blocking: bool,
+}
+
+/// Starts both halves.
+unsafe fn start(
+    shim: &Shim,
+    out: &Envelope,
+    into: &Envelope,
+    manner: Manner,
+) -> Result<(Active, Active), Error> {
+    // SAFETY: the caller vouches for both messages.
+    unsafe {
+        if manner.detached {
+            let send = send::start(shim, Mode::Standard, out, true, false)?;
+            return match recv::start_any(shim, into, manner.blocking) {
+                Ok(receive) => Ok((receive, send)),
+                Err(error) => {
+                    // The MPI still reads the message sent.
+                    shim.detached.adopt(send, Awaited::AtTheEnd);
+                    Err(error)
+                }
+            };
+        }
+        let receive = recv::start_any(shim, into, manner.blocking)?;
+        match send::start(shim, Mode::Standard, out, false, manner.blocking) {
+            Ok(send) => Ok((receive, send)),
+            Err(error) => {
+                withdraw(shim, receive);
+                Err(error)
+            }
+        }
+    }
+}
+
+/// Cancels a receive whose other half could not be started: it must not match a later message, nor write to memory that is no longer lent.
+unsafe fn withdraw(shim: &Shim, mut receive: Active) {
+    // SAFETY: our own request. An error of the receive has been reported to the handler; the call returns an error of its own.
+    unsafe {
+        real::MPI_Cancel(&raw mut receive.operation.request);
+        progress::wait(shim, receive, STATUS_IGNORE);
+    }
+}

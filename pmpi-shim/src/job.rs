@@ -1,0 +1,10 @@
+//! From `MPI_Init` to `MPI_Finalize`: the ranks agree to use frames ([`startup`]), measure the network, and report at the end ([`finish`]).
+
+#[cfg(shim)]
+mod calibrate;
+pub(crate) mod finish;
+mod host;
+mod measure;
+pub(crate) mod profile;
+pub(crate) mod standby;
+pub(crate) mod startup;

@@ -1,0 +1,265 @@
+//! The end of the job: the report in `MPI_Finalize`, and the record of decisions.
+
+use crate::job::profile;
+use crate::messages::recorder::Recorded;
+use crate::messages::streams::Arriving;
+use crate::messages::uncompressed;
+use crate::mpi::span::ask_with;
+use crate::mpi::sys::*;
+use crate::operations::detached::Awaited;
+use crate::operations::state;
+use crate::operations::state::Shim;
+use mpress::report::{About, InMpi, JobReport, Prediction, Share};
+use mpress::{Engine, Predict, Record, Report, Settings};
+use std::ffi::{c_int, c_void};
+use std::path::Path;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// How long `MPI_Finalize` waits for chunks that belong to no request.
+const LAST: Duration = Duration::from_secs(5);
+
+/// What is known of the job from the start.
+pub(crate) struct Job {
+    pub(crate) settings: Settings,
+    pub(crate) start: Instant,
+    pub(crate) rank: c_int,
+    pub(crate) ranks: c_int,
+    pub(crate) nodes: usize,
+    /// Whether the program's calls are measured: on all ranks or on none.
+    pub(crate) measures: bool,
+    /// Whether any rank has a report or a record of decisions to make. If so, all ranks take part in the sums, even if only rank 0 uses them.
+    pub(crate) wants_words: bool,
+}
+
+/// Set once the ranks have agreed.
+static JOB: OnceLock<Job> = OnceLock::new();
+
+pub(crate) fn expect(job: Job) {
+    let _ = JOB.set(job);
+}
+
+pub(crate) fn is_expected() -> bool {
+    JOB.get().is_some()
+}
+
+/// Called at the end of the job, while the MPI is still usable.
+pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _: *mut c_void) -> c_int {
+    let shim = state::shared();
+    if let Some(shim) = shim {
+        end_messages(shim);
+    }
+    if let (Some(job), Some(recorder)) = (JOB.get(), shim.and_then(|shim| shim.recorder.as_ref())) {
+        recorded(job, &recorder.finish(&job.settings));
+    }
+    if let Some(shim) = shim {
+        keep_link(&shim.engine);
+    }
+    if let Some(job) = JOB.get() {
+        // If no rank is reached through frames, the report is empty.
+        let unused = shim.is_none().then(Engine::default);
+        if let Some(engine) = shim.map(|shim| &shim.engine).or(unused.as_ref()).filter(|_| job.wants_words) {
+            let words = shim.map_or([0; 4], |shim| shim.prefetch_gain.words());
+            report(job, engine, words);
+            record(job, engine);
+        }
+        leave_together();
+    }
+    state::deactivate();
+    if let Some(shim) = shim {
+        free(shim);
+    }
+    SUCCESS
+}
+
+/// Waits for all ranks: each has sent and received last, and `MPI_Finalize` is a call of all ranks anyway. MPICH 4.0 over UCX and TCP hangs there if a
+/// rank that has nothing left to send ends before another (pmodels/mpich#6596), and the messages of our start and of the sums make that more likely.
+fn leave_together() {
+    // SAFETY: a communicator of all ranks, each of which is here.
+    let _ended_anyway = unsafe { PMPI_Barrier(all_ranks()) };
+}
+
+/// Waits for messages that belong to no request of the program; returns whether others are left, which the MPI still reads.
+pub(crate) fn end_messages(shim: &Shim) -> bool {
+    shim.detached.wait(shim, Awaited::AtTheEnd);
+    shim.unexpected.forget_all(shim, &shim.detached);
+    // The receiver of chunks may already have left `MPI_Finalize`, and their sender may have ended.
+    let end = Instant::now() + LAST;
+    while shim.streams.end(shim) && Instant::now() < end {
+        std::thread::yield_now();
+    }
+    Arriving::drop_leftovers(shim);
+    !shim.streams.is_idle() || shim.streams.has_left() || !shim.detached.is_empty()
+}
+
+/// Frees our MPI objects.
+pub(crate) fn free(shim: &Shim) {
+    ask_with(COMM_NULL);
+    shim.datatypes.free();
+    let (mut own, mut gibibyte) = (shim.own_comm, shim.gibibyte);
+    // SAFETY: our own handles that are no longer used.
+    unsafe {
+        PMPI_Type_free(&raw mut gibibyte);
+        PMPI_Comm_free(&raw mut own);
+    }
+    shim.world.free();
+    shim.strategies.free();
+}
+
+/// Keeps what is known of the network for later jobs, if asked to.
+pub(crate) fn keep_link(engine: &Engine) {
+    if let Err(why) = engine.keep_link() {
+        say!("mpress: {why}");
+    }
+}
+
+/// Sums the counters of all ranks; rank 0 prints the report or writes it to its file, if asked to. All ranks take part, since others may
+/// not know whether it was.
+fn report(job: &Job, engine: &Engine, mut prefetch_gain: [u64; 4]) {
+    let settings = &job.settings;
+    let mut sum = Share::of(engine);
+    let mut passed = uncompressed::words();
+    sum_over_ranks(&mut passed);
+    if settings.predict != Predict::Off {
+        sum_over_ranks(&mut prefetch_gain);
+    }
+    let in_mpi = in_mpi(job);
+    if !sum_over_ranks(sum.as_words_mut()) || !settings.wants_report() {
+        return;
+    }
+    let [predicted, right, early, gained] = prefetch_gain;
+    let prediction = Prediction { predicted, right, early, moved_s: gained.cast_signed() as f64 * 1e-9 };
+    let about = About {
+        program: program(),
+        ranks: u64::try_from(job.ranks).unwrap_or(0),
+        nodes: job.nodes as u64,
+        time: job.start.elapsed(),
+        passed: uncompressed::told(&passed),
+        prediction: (settings.predict != Predict::Off).then_some(prediction),
+        in_mpi,
+    };
+    let report = JobReport::new(&about, settings, &sum, engine);
+    let Some(file) = &settings.report_file else {
+        say!("{}", report.text(settings.report).trim_end());
+        return;
+    };
+    // A report to a file is complete, unless a shorter one was asked for.
+    let how = if settings.report == Report::None { Report::Full } else { settings.report };
+    let text = if is_json(file) { report.to_json() } else { Ok(report.text(how)) };
+    if let Err(why) = text.and_then(|text| std::fs::write(file, text).map_err(|error| error.to_string())) {
+        say!("mpress: {}: {why}; here is the report:", file.display());
+        say!("{}", report.text(how).trim_end());
+    }
+}
+
+/// The time in MPI of all ranks, for rank 0. All ranks take part. `None` if calls are not measured.
+fn in_mpi(job: &Job) -> Option<InMpi> {
+    if !job.measures {
+        return None;
+    }
+    let [mut calls, mut ns] = profile::counts();
+    let (mut peers, lines) = profile::tables();
+    let ranks = gather(job, &[ns.iter().sum()]);
+    let lines = profile::lines(&gather(job, &lines));
+    for words in [&mut calls, &mut ns, &mut peers] {
+        sum_over_ranks(words);
+    }
+    let calls = profile::CALLS.iter().zip(calls).zip(ns).map(|((name, calls), ns)| (*name, calls, ns));
+    let lines = lines.into_iter().map(|line| (line.name, line.calls, line.nanoseconds));
+    Some(InMpi::new(calls, lines, &ranks, &peers))
+}
+
+/// The words of all ranks, in their order, for rank 0; as many of each.
+fn gather(job: &Job, words: &[u64]) -> Vec<u64> {
+    let ranks = if job.rank == 0 { usize::try_from(job.ranks).unwrap_or(0) } else { 0 };
+    let mut all = vec![0; words.len() * ranks];
+    let count = c_int::try_from(words.len()).unwrap_or(0);
+    let (from, to) = (words.as_ptr().cast(), all.as_mut_ptr().cast());
+    // SAFETY: `count` numbers, and at the root room for those of each rank.
+    let _incomplete = unsafe { PMPI_Gather(from, count, UINT64_T, to, count, UINT64_T, 0, all_ranks()) };
+    all
+}
+
+/// Rank 0 writes the choices of the adaptive strategy for the guided one, if asked to. All ranks take part.
+fn record(job: &Job, engine: &Engine) {
+    // All ranks have the same strategy.
+    if !job.settings.strategy.learns() {
+        return;
+    }
+    let mut tally = engine.tally();
+    let is_first = sum_over_ranks(tally.as_words_mut());
+    let Some(file) = job.settings.guide.as_deref().filter(|_| is_first) else { return };
+    let written = Record::of(&tally)
+        .to_toml()
+        .and_then(|text| std::fs::write(file, text).map_err(|error| error.to_string()));
+    if let Err(why) = written {
+        say!("mpress: {}: {why}; the decisions are not recorded", file.display());
+    }
+}
+
+/// Rank 0 prints what all ranks have recorded. All ranks have the same settings, so all take part.
+fn recorded(job: &Job, here: &Recorded) {
+    let Recorded { calls, kept, failed } = here;
+    let mut sum = [
+        calls.calls,
+        calls.missing,
+        kept.messages,
+        kept.seen,
+        kept.bytes,
+        kept.seen_bytes,
+        u64::from(*failed),
+    ];
+    if !sum_over_ranks(&mut sum) {
+        return;
+    }
+    let [calls, missing, messages, seen, bytes, seen_bytes, failed] = sum;
+    if let Some(folder) = job.settings.trace.as_ref().filter(|_| calls > 0 || failed == 0) {
+        let missing = match missing {
+            0 => String::new(),
+            _ => format!("; {missing} more are missing, for the disk was too slow, or a trace ended early"),
+        };
+        say!("mpress: {calls} receive calls are recorded in {}{missing}", folder.display());
+    }
+    if let Some(folder) = job.settings.record.as_ref().filter(|_| messages > 0 || failed == 0) {
+        let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+        say!(
+            "mpress: {messages} of {seen} messages ({:.1} of {:.1} MiB) are recorded in {}",
+            mib(bytes),
+            mib(seen_bytes),
+            folder.display()
+        );
+    }
+    if failed > 0 {
+        say!("mpress: {failed} of {} ranks could not record all", job.ranks);
+    }
+}
+
+/// A communicator of all ranks: the layer's own, if there is one. On the program's, messages of a collective that failed may be left over.
+fn all_ranks() -> MPI_Comm {
+    let own = state::shared().map(|shim| shim.private.comm);
+    own.filter(|comm| *comm != COMM_NULL).unwrap_or(COMM_WORLD)
+}
+
+/// Sums the words over all ranks into those of rank 0; returns whether this is rank 0.
+fn sum_over_ranks(words: &mut [u64]) -> bool {
+    let mine = words.to_vec();
+    let mut rank = 0;
+    let count = c_int::try_from(words.len()).unwrap_or(0);
+    // SAFETY: two arrays of `count` numbers.
+    let code = unsafe {
+        PMPI_Comm_rank(COMM_WORLD, &raw mut rank);
+        PMPI_Reduce(mine.as_ptr().cast(), words.as_mut_ptr().cast(), count, UINT64_T, SUM, 0, all_ranks())
+    };
+    code == SUCCESS && rank == 0
+}
+
+/// The name of the running program.
+pub(crate) fn program() -> String {
+    let path = std::env::current_exe().ok();
+    let name = path.as_deref().and_then(Path::file_name);
+    name.map_or_else(|| "unknown".into(), |name| name.to_string_lossy().into_owned())
+}
+
+fn is_json(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "json")
+}

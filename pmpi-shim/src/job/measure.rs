@@ -1,0 +1,50 @@
+//! The messages with which the engine measures the network.
+
+use crate::mpi::fatal;
+use crate::mpi::sys::*;
+use mpress::network::Exchange;
+use std::ffi::c_int;
+
+/// Sends them over a communicator of all ranks that has no other traffic.
+pub(crate) struct Messages {
+    comm: MPI_Comm,
+    out: Vec<u8>,
+    into: Vec<u8>,
+}
+
+impl Messages {
+    pub(crate) fn new(comm: MPI_Comm) -> Self {
+        Self { comm, out: Vec::new(), into: Vec::new() }
+    }
+}
+
+impl Exchange for Messages {
+    type Error = c_int;
+
+    fn exchange(&mut self, to: usize, from: usize, len: usize) -> Result<(), c_int> {
+        let int = |number: usize| c_int::try_from(number).map_err(|_| ERR_INTERN);
+        let (count, to, from) = (int(len)?, int(to)?, int(from)?);
+        self.out.resize(len, 0x5a);
+        self.into.resize(len, 0);
+        let (mut receive, mut send) = (REQUEST_NULL, REQUEST_NULL);
+        // SAFETY: both buffers have `len` bytes, and live until both messages are complete, or the job ends.
+        unsafe {
+            let into = self.into.as_mut_ptr().cast();
+            let receiving = PMPI_Irecv(into, count, BYTE, from, 0, self.comm, &raw mut receive);
+            let out = self.out.as_ptr().cast();
+            let sending = PMPI_Isend(out, count, BYTE, to, 0, self.comm, &raw mut send);
+            fatal::await_all(receiving, receive);
+            fatal::await_all(sending, send);
+        }
+        Ok(())
+    }
+
+    fn sums(&mut self, numbers: [u64; 2]) -> Result<[u64; 2], c_int> {
+        let (mut sums, mut request) = ([0_u64; 2], REQUEST_NULL);
+        let (from, to) = (numbers.as_ptr().cast(), sums.as_mut_ptr().cast());
+        // SAFETY: two numbers and valid output pointers, which live until the operation is complete, or the job ends.
+        let code = unsafe { PMPI_Iallreduce(from, to, 2, UINT64_T, SUM, self.comm, &raw mut request) };
+        fatal::await_all(code, request);
+        Ok(sums)
+    }
+}

@@ -1,0 +1,459 @@
+//! The handshake after `MPI_Init`.
+//!
+//! Frames are used only if the handshake finds all ranks of the world alike ([`mpress::job`]). A rank with invalid settings sends an
+//! invalid word, so that all ranks pass their calls on.
+
+use crate::job::finish::{self, Job};
+use crate::job::host::{self, Host};
+use crate::job::measure;
+use crate::job::profile;
+use crate::job::standby;
+use crate::messages::agreed::Private;
+use crate::messages::budget::Pending;
+use crate::messages::context::Context;
+use crate::messages::datatypes::{self, Datatypes};
+use crate::messages::error::raise;
+use crate::messages::peers;
+use crate::messages::prefetch_gain::PrefetchGain;
+use crate::messages::recorder::Recorder;
+use crate::messages::strategies::Strategies;
+use crate::messages::streams::Streams;
+use crate::messages::world::World;
+use crate::mpi::family::Family;
+use crate::mpi::fatal;
+use crate::mpi::identity;
+use crate::mpi::real;
+use crate::mpi::span::{Kinds, ask_with};
+use crate::mpi::symbol;
+use crate::mpi::sys::*;
+use crate::operations::prefetch::Prefetch;
+use crate::operations::state::{self, Shim};
+use mpress::job::{self, Agreed};
+use mpress::{Engine, Knowledge, Mark, SameNode, Settings, SettingsError, Strategy};
+use mpress_record::Run;
+use std::ffi::{c_int, c_void};
+use std::mem::ManuallyDrop;
+use std::ptr;
+use std::sync::{Arc, Mutex, Once, OnceLock};
+use std::time::{Duration, Instant};
+
+/// A waiting rank prints a warning after this time, or after half of its patience.
+const WARNING: Duration = Duration::from_secs(60);
+
+/// After this time, waiting must yield the processor to ranks that have not arrived yet.
+const SPIN: Duration = Duration::from_millis(100);
+
+/// Setting of UCX: the message length from which on it uses the rendezvous protocol.
+const UCX_THRESHOLD: &str = "UCX_RNDV_THRESH";
+
+/// Setting of Open MPI: how often a rank that has no TCP connection yet looks for one, in microseconds.
+const OPEN_MPI_TICK: &str = "OMPI_MCA_mpi_event_tick_rate";
+
+/// The MPI's own initialisation, and the handshake after it.
+pub(crate) fn starting(init: impl FnOnce() -> c_int) -> c_int {
+    let settings = Settings::from_vars(std::env::vars_os());
+    if let Some(settings) = settings.as_ref().ok().filter(|settings| !settings.disable) {
+        prepare_mpi(settings);
+    }
+    let code = init();
+    if code != SUCCESS || finish::is_expected() {
+        return code;
+    }
+    if let Err(code) = start(settings) {
+        return raise(COMM_WORLD, code);
+    }
+    if state::shared().is_none() {
+        symbol::release();
+    }
+    SUCCESS
+}
+
+/// Settings of the MPI itself, where the user has not made them.
+fn prepare_mpi(settings: &Settings) {
+    let (name, value) = match identity::family() {
+        // By default UCX uses the rendezvous protocol also for chunks of long messages.
+        Family::Mpich if settings.strategy != Strategy::Off && settings.streams != mpress::Streams::Off => {
+            (UCX_THRESHOLD, "128k")
+        }
+        // By default a rank accepts its first connection up to 10 ms late, and each step of the handshake makes one.
+        Family::OpenMpi => (OPEN_MPI_TICK, "100"),
+        _ => return,
+    };
+    if std::env::var_os(name).is_none() {
+        // SAFETY: programs call this before they start threads that read the environment; MPIs change it in the same call.
+        unsafe { std::env::set_var(name, value) };
+    }
+}
+
+fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
+    let (mut rank, mut size) = (0, 0);
+    // SAFETY: the MPI is initialised; valid output pointers.
+    unsafe {
+        ok(PMPI_Comm_rank(COMM_WORLD, &raw mut rank))?;
+        ok(PMPI_Comm_size(COMM_WORLD, &raw mut size))?;
+    }
+    let is_wanted = settings.as_ref().is_ok_and(|settings| !settings.disable);
+    let doubt = if is_wanted { identity::doubt() } else { None };
+    let patience = settings.as_ref().map_or_else(|_| Settings::default().patience, |known| known.patience);
+    let (agreed, nodes, place) = match handshake(COMM_WORLD, &settings, doubt, (rank, size), Some(patience))?
+    {
+        Agreement::Reached(agreed, nodes, place) => (agreed, nodes, place),
+        Agreement::Doubtful(doubt) => {
+            if rank == 0 {
+                say!("mpress: {doubt}; messages pass through uncompressed");
+            }
+            return Ok(());
+        }
+    };
+    let Ok(settings) = settings else { return Ok(()) };
+    if settings.dump_config && rank == 0 {
+        say!("{}", settings.to_toml().trim_end());
+    }
+    if settings.disable {
+        return Ok(());
+    }
+    name_unknown(&settings, rank);
+    describe_machine(&settings, rank);
+    let nodes = match nodes {
+        Some(nodes) => nodes,
+        None => ask_for_nodes(COMM_WORLD, rank, size)?,
+    };
+    let world = make_world(COMM_WORLD, rank, nodes, place, settings.same_node)?;
+    let nodes = world.count();
+    // A job on one node may still be recorded.
+    let is_active = world.frames_any() || settings.trace.is_some() || settings.record.is_some();
+    if is_active {
+        let private = Private::new(COMM_WORLD)?;
+        let engine = make_engine(&world, &settings, agreed.mark, &private)?;
+        let shim = prepare(world, &settings, engine, private)?;
+        if let Some(peers) = shim.collective_peers(COMM_WORLD) {
+            peers.collectives.begin(&shim.private);
+        }
+        state::activate(shim);
+    } else {
+        let settings = settings.clone();
+        standby::sleep(Box::new(move || {
+            let engine = Engine::new(&settings, &Knowledge::default(), None).with_mark(agreed.mark);
+            prepare(world, &settings, engine, Private::none())
+        }));
+    }
+    let wants_words = agreed.wants_words;
+    // The calls of a program with a layer of its own do not come here, nor do those of a program on one node.
+    let measures = cfg!(shim) && wants_words && is_active;
+    if measures {
+        profile::measure(size);
+    }
+    finish::expect(Job { settings, start: Instant::now(), rank, ranks: size, nodes, measures, wants_words });
+    be_called_at_the_end()
+}
+
+/// Names the variables that are no settings; a program may attach many layers.
+pub(crate) fn name_unknown(settings: &Settings, rank: c_int) {
+    static SAID: Once = Once::new();
+    if let Some(line) = settings.unknown_line().filter(|_| rank == 0) {
+        SAID.call_once(|| say!("mpress: {line}"));
+    }
+}
+
+/// Tells the plans of datatypes what the heuristics say of this machine's memory. Of a file that cannot be used, rank 0 says why.
+pub(crate) fn describe_machine(settings: &Settings, rank: c_int) {
+    if let Err(error) = datatypes::use_heuristics(settings)
+        && rank == 0
+    {
+        say!("mpress: {error}");
+    }
+}
+
+/// The engine, with all that is known before the first message. Unreadable files are reported once. All ranks must make theirs: the network
+/// is measured, if needed.
+pub(crate) fn make_engine(
+    world: &World,
+    settings: &Settings,
+    mark: Mark,
+    private: &Private,
+) -> Result<Engine, c_int> {
+    let say = |line: &dyn std::fmt::Display| {
+        if world.rank == 0 {
+            say!("mpress: {line}");
+        }
+    };
+    let rank = usize::try_from(world.rank).map_err(|_| ERR_INTERN)?;
+    let engine = Engine::start(
+        settings,
+        &world.nodes,
+        world.place,
+        rank,
+        say,
+        &mut measure::Messages::new(private.comm),
+    )?;
+    let engine = engine.with_mark(mark);
+    Ok(if identity::family().answers_for_freed_communicators() {
+        engine.with_streams(settings)
+    } else {
+        engine
+    })
+}
+
+/// The recorder of this rank's calls, if enabled. One rank of each node prints errors.
+fn make_recorder(world: &World, settings: &Settings) -> Option<Recorder> {
+    let ranks = u32::try_from(world.nodes.len()).ok()?;
+    let run = Run::new(&finish::program(), ranks, u32::try_from(world.rank).ok()?);
+    Recorder::start(settings, &run, world.node(world.rank) == Some(world.rank))
+}
+
+/// `MPI_Finalize` first deletes the attributes of `MPI_COMM_SELF`, the latest first. Ours is older than any of the program's, so it is
+/// deleted last: the program's own callbacks may still send messages, with the shim active.
+fn be_called_at_the_end() -> Result<(), c_int> {
+    let mut keyval = KEYVAL_INVALID;
+    // SAFETY: callbacks of the right type, and a valid output pointer. The attribute keeps the freed key alive.
+    unsafe {
+        ok(PMPI_Comm_create_keyval(
+            Some(not_copied),
+            Some(finish::finish),
+            &raw mut keyval,
+            ptr::null_mut(),
+        ))?;
+        ok(PMPI_Comm_set_attr(COMM_SELF, keyval, ptr::null_mut()))?;
+        ok(PMPI_Comm_free_keyval(&raw mut keyval))
+    }
+}
+
+/// The result of the handshake.
+pub(crate) enum Agreement {
+    /// All ranks are alike: what they have in common, and for each rank the lowest rank on its node, if known; and a number of the hosts ([`host::place`]).
+    Reached(Agreed, Option<Vec<c_int>>, u64),
+    /// The ranks are not alike, for this reason.
+    Doubtful(String),
+}
+
+/// Determines whether all ranks agree, and where they run, and draws the mark. A rank with a doubt of its own does not agree. Without
+/// `patience` it waits without a limit.
+pub(crate) fn handshake(
+    comm: MPI_Comm,
+    settings: &Result<Settings, SettingsError>,
+    doubt: Option<String>,
+    (rank, size): (c_int, c_int),
+    patience: Option<Duration>,
+) -> Result<Agreement, c_int> {
+    let said = job::said(settings.as_ref().ok().filter(|_| doubt.is_none()));
+    let place = usize::try_from(rank).map_err(|_| ERR_INTERN)?;
+    let ranks = usize::try_from(size).map_err(|_| ERR_INTERN)?;
+    // The words of the handshake, then one per rank for the minimum, of which a rank sets its own.
+    let mut words = said.to_vec();
+    words.extend((0..ranks).flat_map(|at| if at == place { Host::here().words() } else { Host::OTHER }));
+    let count = c_int::try_from(words.len()).map_err(|_| ERR_INTERN)?;
+    // If ranks do not answer, the operation outlives this function, and so must the arrays.
+    let (mine, mut least) = (ManuallyDrop::new(words.clone()), ManuallyDrop::new(words));
+    if size > 1 {
+        let mut request = REQUEST_NULL;
+        // SAFETY: two arrays of `count` numbers that live until the operation is complete.
+        unsafe {
+            ok(PMPI_Iallreduce(
+                mine.as_ptr().cast(),
+                least.as_mut_ptr().cast(),
+                count,
+                UINT64_T,
+                MIN,
+                comm,
+                &raw mut request,
+            ))?;
+        }
+        match patience {
+            Some(patience) => wait_for_all(request, rank, patience)?,
+            None => fatal::await_all(SUCCESS, request),
+        }
+    }
+    let (_, least) = (ManuallyDrop::into_inner(mine), ManuallyDrop::into_inner(least));
+    let (least, hosts) = least.split_first_chunk().ok_or(ERR_INTERN)?;
+    if let Some(doubt) = doubt {
+        return Ok(Agreement::Doubtful(doubt));
+    }
+    Ok(match (settings, job::heard(*least)) {
+        (Err(error), _) => Agreement::Doubtful(error.to_string()),
+        (Ok(_), Ok(agreed)) => Agreement::Reached(agreed, host::nodes(hosts), host::place(hosts)),
+        (Ok(_), Err(why)) => Agreement::Doubtful(why.to_string()),
+    })
+}
+
+/// Waits until all ranks have answered. After `patience` the others are assumed to run without the shim, which is an error.
+fn wait_for_all(mut request: MPI_Request, rank: c_int, patience: Duration) -> Result<(), c_int> {
+    let start = Instant::now();
+    // Only ranks 0 and 1 print, since thousands may wait. Rank 1 prints later, in case rank 0 is missing.
+    let first = WARNING.min(patience / 2);
+    let mut warning = [first, first + first / 2].into_iter().zip(0..).find(|(_, speaker)| *speaker == rank);
+    let (mut done, mut status) = (0, empty_status());
+    loop {
+        // SAFETY: our own request, valid output pointers.
+        ok(unsafe { real::MPI_Test(&raw mut request, &raw mut done, &raw mut status) })?;
+        if done != 0 {
+            return Ok(());
+        }
+        let waited = start.elapsed();
+        if waited > patience {
+            // Thousands of ranks may have waited.
+            if rank <= 1 {
+                say!("mpress: some ranks do not answer: the shim must be loaded in every rank or in none");
+            }
+            return Err(ERR_OTHER);
+        }
+        if warning.take_if(|(when, _)| waited > *when).is_some() {
+            say!(
+                "mpress: rank {rank} has waited {} s in MPI_Init for ranks that are not there yet, or run without the shim; after {} s \
+                 this is an error (MPRESS_PATIENCE)",
+                waited.as_secs(),
+                patience.as_secs()
+            );
+        }
+        if waited < SPIN { std::thread::yield_now() } else { std::thread::sleep(Duration::from_millis(1)) }
+    }
+}
+
+/// Asks the MPI which ranks share memory: for each rank the lowest rank on its node.
+pub(crate) fn ask_for_nodes(comm: MPI_Comm, rank: c_int, size: c_int) -> Result<Vec<c_int>, c_int> {
+    let mut node = COMM_NULL;
+    // SAFETY: collective calls, which all ranks make since they have agreed to; valid output pointers.
+    unsafe {
+        ok(PMPI_Comm_split_type(comm, COMM_TYPE_SHARED, rank, INFO_NULL, &raw mut node))?;
+        let (mut group, mut local) = (std::mem::zeroed(), std::mem::zeroed());
+        ok(PMPI_Comm_group(comm, &raw mut group))?;
+        ok(PMPI_Comm_group(node, &raw mut local))?;
+        let (first, mut leader) = (0, UNDEFINED);
+        ok(PMPI_Group_translate_ranks(local, 1, &raw const first, group, &raw mut leader))?;
+        ok(PMPI_Group_free(&raw mut local))?;
+        ok(PMPI_Group_free(&raw mut group))?;
+        ok(PMPI_Comm_free(&raw mut node))?;
+        let mut nodes: Vec<c_int> = vec![0; usize::try_from(size).unwrap_or(0)];
+        ok(PMPI_Allgather(
+            (&raw const leader).cast(),
+            1,
+            INT32_T,
+            nodes.as_mut_ptr().cast(),
+            1,
+            INT32_T,
+            comm,
+        ))?;
+        Ok(nodes)
+    }
+}
+
+/// The table of the processes. `nodes` has the lowest rank on each rank's node.
+pub(crate) fn make_world(
+    comm: MPI_Comm,
+    rank: c_int,
+    nodes: Vec<c_int>,
+    place: u64,
+    same_node: SameNode,
+) -> Result<World, c_int> {
+    let mut keyval = KEYVAL_INVALID;
+    // SAFETY: local calls with valid output pointers.
+    unsafe {
+        let mut group = std::mem::zeroed();
+        ok(PMPI_Comm_group(comm, &raw mut group))?;
+        ok(PMPI_Comm_create_keyval(Some(not_copied), Some(comm_freed), &raw mut keyval, ptr::null_mut()))?;
+        Ok(World { rank, group, nodes, place, same_node, keyval })
+    }
+}
+
+/// Makes the shared state, by local calls.
+pub(crate) fn prepare(
+    world: World,
+    settings: &Settings,
+    engine: Engine,
+    private: Private,
+) -> Result<Shim, c_int> {
+    let mut own = COMM_NULL;
+    let mut gibibyte = DATATYPE_NULL;
+    let mut level = 0;
+    // SAFETY: local calls with valid output pointers.
+    unsafe {
+        // Not a duplicate, since that would copy the program's attributes by its own callbacks.
+        let mut group = std::mem::zeroed();
+        ok(PMPI_Comm_group(COMM_SELF, &raw mut group))?;
+        let created = PMPI_Comm_create(COMM_SELF, group, &raw mut own);
+        PMPI_Group_free(&raw mut group);
+        ok(created)?;
+        ok(PMPI_Comm_set_errhandler(own, errors_return()))?;
+        ok(PMPI_Type_contiguous(1 << 30, BYTE, &raw mut gibibyte))?;
+        ok(PMPI_Type_commit(&raw mut gibibyte))?;
+        ok(PMPI_Query_thread(&raw mut level))?;
+    }
+    ask_with(own);
+    let (family, multiple) = (identity::family(), level == THREAD_MULTIPLE);
+    let recorder = make_recorder(&world, settings);
+    let pending = Pending::default();
+    #[allow(clippy::arc_with_non_send_sync, reason = "its handles are plain values, see `state`")]
+    let streams = Arc::new(Streams::new(private.comm, private.free_tags.clone(), pending.clone()));
+    let context = Context {
+        engine,
+        strategies: Strategies::new()?,
+        world,
+        kinds: Kinds::new(),
+        datatypes: Datatypes::new()?,
+        own_comm: own,
+        own_turn: Mutex::new(()),
+        peers_turn: Mutex::new(()),
+        gibibyte,
+        receive_memory: Arc::default(),
+        pending,
+        streams,
+        private,
+        threshold: settings.threshold,
+        strategy: settings.strategy,
+        collectives: settings.strategy != Strategy::Off,
+        races: !matches!(settings.strategy, Strategy::Fixed(_)),
+        reduce: settings.reduce,
+        multiple,
+        family,
+        prefetch_gain: PrefetchGain::default(),
+        recorder,
+        damaged: damaged()?,
+        packs_plainly: OnceLock::new(),
+    };
+    Ok(Shim::new(context, Prefetch::new(settings)))
+}
+
+/// The error code of a damaged frame, valid until the MPI is finalized.
+fn damaged() -> Result<c_int, c_int> {
+    static CODE: OnceLock<Result<c_int, c_int>> = OnceLock::new();
+    *CODE.get_or_init(|| {
+        let mut code = ERR_OTHER;
+        let text = c"mpress: a compressed message arrived damaged".as_ptr().cast_mut();
+        // SAFETY: a valid output pointer for the code, and a text that the MPI copies.
+        unsafe {
+            ok(PMPI_Add_error_code(ERR_OTHER, &raw mut code))?;
+            ok(PMPI_Add_error_string(code, text))?;
+        }
+        Ok(code)
+    })
+}
+
+/// The delete callback of our attribute: a communicator is being freed.
+unsafe extern "C" fn comm_freed(comm: MPI_Comm, keyval: c_int, value: *mut c_void, _: *mut c_void) -> c_int {
+    // SAFETY: the value of our attribute.
+    let still_used = unsafe { peers::give_back(comm, keyval, value) };
+    if let Some(shim) = state::shared() {
+        shim.prefetch.forget_ended(shim);
+        if !still_used {
+            shim.unexpected.forget_ended(shim, &shim.detached);
+        }
+    }
+    SUCCESS
+}
+
+/// Passes a call that frees a communicator.
+///
+/// # Safety
+/// `comm` must be the argument of that call: null, or valid.
+#[cfg(shim)]
+pub(crate) unsafe fn freeing(comm: *mut MPI_Comm, pass: impl FnOnce() -> c_int) -> c_int {
+    // SAFETY: the caller vouches for the argument.
+    let Some(&comm) = (unsafe { comm.as_ref() }) else { return pass() };
+    let freeing = peers::Freeing::new(comm);
+    let code = pass();
+    if freeing.end()
+        && let Some(shim) = state::shared()
+    {
+        shim.unexpected.forget_ended(shim, &shim.detached);
+    }
+    code
+}

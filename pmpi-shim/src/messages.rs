@@ -1,0 +1,22 @@
+//! Messages on the wire: raw, in a frame, or as a stream of chunks; and what is known for them of the job, its communicators and datatypes.
+
+pub(crate) mod agreed;
+pub(crate) mod budget;
+pub(crate) mod context;
+pub(crate) mod datatypes;
+pub(crate) mod deliver;
+mod elements;
+pub(crate) mod error;
+pub(crate) mod peers;
+pub(crate) mod posted;
+pub(crate) mod prefetch_gain;
+pub(crate) mod prefetched;
+pub(crate) mod receive_memory;
+pub(crate) mod recorder;
+mod recording;
+pub(crate) mod strategies;
+pub(crate) mod streams;
+pub(crate) mod uncompressed;
+pub(crate) mod waiting;
+pub(crate) mod wire;
+pub(crate) mod world;

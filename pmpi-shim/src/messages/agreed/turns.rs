@@ -1,0 +1,323 @@
+//! For how many calls a vote is valid, and for how many a collective is left to the MPI.
+
+use super::private;
+use crate::mpi::sys::*;
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// The outcome of the last vote, and for how many blocking calls it is valid. All ranks count the same.
+#[derive(Default)]
+pub(super) struct Vote {
+    pub(super) short: AtomicBool,
+    pub(super) left: AtomicU32,
+    next: AtomicU32,
+}
+
+impl Vote {
+    /// Whether it is valid for this call.
+    pub(super) fn stands(&self) -> bool {
+        let left = self.left.load(Ordering::Relaxed);
+        self.left.store(left.saturating_sub(1), Ordering::Relaxed);
+        left > 0
+    }
+
+    /// An outcome that equals the previous one is valid for twice as many calls.
+    pub(super) fn learn(&self, short: bool) {
+        let same = self.short.swap(short, Ordering::Relaxed) == short;
+        let next = if same { (2 * self.next.load(Ordering::Relaxed)).clamp(1, LONGEST) } else { 1 };
+        self.next.store(next, Ordering::Relaxed);
+        self.left.store(next, Ordering::Relaxed);
+    }
+
+    /// No rank has data: the last outcome is valid for as many calls as before.
+    fn stand_again(&self) {
+        self.left.store(self.next.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+}
+
+/// Decides whether to make collectives here in which a rank knows only about the blocks that it sends. They are tried; then some calls
+/// begin with a vote on whether anything got shorter. All ranks count the same.
+#[derive(Default)]
+pub(crate) struct Trial {
+    vote: Vote,
+    /// Made here since the last negative vote.
+    tried: AtomicBool,
+    /// A block of this rank has got shorter since the last vote.
+    shorter: AtomicBool,
+    /// A block of this rank could have got shorter.
+    known: AtomicBool,
+    /// A counted call is repeated, with this decision.
+    again: Mutex<Option<bool>>,
+}
+
+impl Trial {
+    /// Whether this call is made here, rather than by the MPI.
+    ///
+    /// # Errors
+    /// Those of the vote; the MPI has called the communicator's error handler.
+    pub(crate) fn is_made_here(&self, comm: MPI_Comm) -> Result<bool, c_int> {
+        self.decide(|mine| private::minimum(mine, comm))
+    }
+
+    /// The same, where `minimum` computes the minimum over all ranks.
+    fn decide(&self, minimum: impl FnOnce(c_int) -> Result<c_int, c_int>) -> Result<bool, c_int> {
+        if let Some(here) = self.again.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            return Ok(here);
+        }
+        if self.vote.stands() {
+            return Ok(!self.vote.short.load(Ordering::Relaxed));
+        }
+        if !self.tried.swap(true, Ordering::Relaxed) {
+            return Ok(true);
+        }
+        let shorter = self.shorter.swap(false, Ordering::Relaxed);
+        let known = self.known.swap(false, Ordering::Relaxed);
+        // A rank without data outranks one where nothing got shorter.
+        let shorter = match minimum(if shorter { 0 } else { 1 + c_int::from(known) })? {
+            1 => {
+                self.vote.stand_again();
+                !self.vote.short.load(Ordering::Relaxed)
+            }
+            least => {
+                self.vote.learn(least != 0);
+                least == 0
+            }
+        };
+        self.tried.store(shorter, Ordering::Relaxed);
+        Ok(shorter)
+    }
+
+    /// The call was not made, since the MPI refuses this rank's arguments. The program may repeat it, while the other ranks count one call.
+    pub(crate) fn repeat(&self, here: bool) {
+        *self.again.lock().unwrap_or_else(PoisonError::into_inner) = Some(here);
+    }
+
+    /// Learns from a call made here whether a block of this rank got shorter.
+    pub(crate) fn learn(&self, shorter: bool) {
+        self.shorter.fetch_or(shorter, Ordering::Relaxed);
+        self.known.store(true, Ordering::Relaxed);
+    }
+}
+
+/// For how long a collective is left to the MPI. All ranks see the same outcomes, so their counts are the same.
+#[derive(Default)]
+pub(crate) struct Pause {
+    left: AtomicU32,
+    next: AtomicU32,
+}
+
+/// The longest pause, in calls.
+const LONGEST: u32 = 128;
+
+impl Pause {
+    /// Whether this call is left to the MPI.
+    pub(crate) fn takes(&self) -> bool {
+        let left = self.left.load(Ordering::Relaxed);
+        self.left.store(left.saturating_sub(1), Ordering::Relaxed);
+        left > 0
+    }
+
+    /// Learns whether anything got shorter in this call. If not, there is a pause, twice as long each time.
+    pub(crate) fn learn(&self, shorter: bool) {
+        let next = if shorter { 0 } else { (2 * self.next.load(Ordering::Relaxed)).clamp(1, LONGEST) };
+        self.next.store(next, Ordering::Relaxed);
+        self.left.store(next, Ordering::Relaxed);
+    }
+}
+
+/// How a collective is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// Here, each block compressed or not, as is decided for messages.
+    Compressed,
+    /// Here, with all blocks uncompressed: its messages may be in a better order than the MPI's, even if coding takes too long.
+    Raw,
+    /// By the MPI.
+    #[default]
+    Mpi,
+}
+
+impl Way {
+    const ALL: [Self; 3] = [Self::Compressed, Self::Raw, Self::Mpi];
+}
+
+/// Decides how a collective is made: in the way that has been fastest. All are tried in turn; then the times of the slowest rank decide for
+/// some calls. All ranks count the same.
+#[derive(Default)]
+pub(crate) struct Race(Mutex<Tries>);
+
+#[derive(Default)]
+struct Tries {
+    way: Way,
+    /// Number of calls for which the outcome is valid, and for which the last one was.
+    left: u32,
+    stood: u32,
+    /// Number of trial calls since then, and the best time per byte of each way in them.
+    tried: usize,
+    best: [Option<Duration>; Way::ALL.len()],
+}
+
+/// The ways of trial calls. A program may alternate two kinds of calls: each way is tried with both.
+const TRIES: [Way; 6] = [Way::Compressed, Way::Raw, Way::Mpi, Way::Mpi, Way::Raw, Way::Compressed];
+
+/// The least number of calls for which an outcome is valid.
+const SHORTEST: u32 = 8;
+
+/// The part of its time by which the way without compression must be faster.
+const CLEARLY: c_int = 16;
+
+/// Times are compared per this many bytes.
+const PER: f64 = 1e6;
+
+impl Race {
+    /// How this call is made.
+    ///
+    /// # Errors
+    /// Those of the MPI, if the ranks could not exchange their times; it has called the communicator's error handler.
+    pub(crate) fn way(&self, comm: MPI_Comm) -> Result<Way, c_int> {
+        self.decide(|mine| private::minima(mine, comm))
+    }
+
+    /// The same, where `minima` computes the minima over all ranks.
+    fn decide(&self, minima: impl FnOnce([c_int; 3]) -> Result<[c_int; 3], c_int>) -> Result<Way, c_int> {
+        let best = {
+            let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if tries.left > 0 {
+                tries.left -= 1;
+                return Ok(tries.way);
+            }
+            if let Some(way) = TRIES.get(tries.tried) {
+                tries.tried += 1;
+                return Ok(*way);
+            }
+            tries.best
+        };
+        // A rank that lacks one of the times sends 0, which the others' times exceed.
+        let mine = if best.contains(&None) { [0; 3] } else { best.map(|time| time.map_or(0, micros)) };
+        // The largest are found as the minima of the negated ones.
+        let mut slowest = minima(mine.map(|time| -time))?.map(|least| -least);
+        // Without compression only if that is clearly faster. Where nothing gets shorter the two are the same, and the selector learns nothing from
+        // messages that it does not see.
+        let raw = &mut slowest[Way::Raw as usize];
+        *raw = raw.saturating_add(*raw / CLEARLY);
+        let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Of equal ones, the first; if no rank has times, the last outcome remains.
+        let fastest =
+            std::iter::zip(slowest, Way::ALL).filter(|(time, _)| *time > 0).min_by_key(|(time, _)| *time);
+        let way = fastest.map_or(tries.way, |(_, way)| way);
+        let same = (way == Way::Mpi) == (tries.way == Way::Mpi);
+        let stood = if same { (2 * tries.stood).clamp(SHORTEST, LONGEST) } else { SHORTEST };
+        *tries = Tries { way, left: stood - 1, stood, ..Tries::default() };
+        Ok(way)
+    }
+
+    /// Records the time of a call of this number of bytes. Only trial calls count; each way has the same number.
+    pub(crate) fn took(&self, way: Way, bytes: usize, time: Duration) {
+        let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if tries.tried == 0 {
+            return;
+        }
+        let time = time.mul_f64(PER / (bytes.max(1) as f64));
+        let best = &mut tries.best[way as usize];
+        *best = Some(best.map_or(time, |best| best.min(time)));
+    }
+}
+
+/// Whole microseconds, at least one.
+fn micros(time: Duration) -> c_int {
+    c_int::try_from(time.as_micros()).unwrap_or(c_int::MAX).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Makes calls of two lengths in turn, which take this time per byte in each way; returns how the last ones were made.
+    fn run(race: &Race, ns: [u64; 3], calls: usize) -> Vec<Way> {
+        let made = (0..calls).map(|call| {
+            let way = race.decide(Ok).unwrap();
+            // Long calls take less time per byte.
+            let (bytes, factor) = if call % 2 == 0 { (1_000_000, 1) } else { (100_000, 3) };
+            race.took(way, bytes, Duration::from_nanos(bytes as u64 * ns[way as usize] * factor));
+            way
+        });
+        made.skip(calls / 2).collect()
+    }
+
+    #[test]
+    fn the_fastest_way_wins_whatever_calls_come_in_turn() {
+        let race = Race::default();
+        for (ns, wanted) in [
+            ([10, 12, 12], Way::Compressed),
+            ([12, 12, 10], Way::Mpi),
+            ([12, 10, 11], Way::Raw),
+            ([100, 97, 110], Way::Compressed),
+        ] {
+            let made = run(&race, ns, 1000);
+            let won = made.iter().filter(|way| **way == wanted).count();
+            assert!(won > 460, "{ns:?}: {won} of {}", made.len());
+        }
+    }
+
+    #[test]
+    fn a_race_without_times_changes_nothing() {
+        let race = Race::default();
+        run(&race, [10, 12, 12], 200);
+        // Timed trials throughout.
+        let made = (0..1000).filter(|_| race.decide(Ok).unwrap() == Way::Compressed).count();
+        assert!(made > 900, "{made}");
+        // The value of a rank without times does not count.
+        let said = std::cell::Cell::new(None);
+        while said.get().is_none() {
+            let note = |mine| {
+                said.set(Some(mine));
+                Ok(mine)
+            };
+            race.decide(note).unwrap();
+        }
+        assert_eq!(said.get(), Some([0; 3]));
+    }
+
+    /// Makes calls on two ranks; those on trial learn nothing, the others whether something got shorter. Returns how many were made here.
+    fn vote(trials: &[Trial; 2], calls: usize, on_trial: [bool; 2], shorter: bool) -> usize {
+        let made = (0..calls).filter(|_| {
+            let said = |trial: &Trial| {
+                let said = std::cell::Cell::new(None);
+                // Find the rank's value by a copy: a vote has one result for all ranks.
+                let copy = Trial {
+                    shorter: AtomicBool::new(trial.shorter.load(Ordering::Relaxed)),
+                    known: AtomicBool::new(trial.known.load(Ordering::Relaxed)),
+                    tried: AtomicBool::new(true),
+                    ..Trial::default()
+                };
+                let _ = copy.decide(|mine| {
+                    said.set(Some(mine));
+                    Ok(mine)
+                });
+                said.get().unwrap()
+            };
+            let least = trials.iter().map(said).min().unwrap();
+            let here = trials.each_ref().map(|trial| trial.decide(|_| Ok(least)).unwrap());
+            assert_eq!(here[0], here[1]);
+            for (trial, on_trial) in trials.iter().zip(on_trial) {
+                if here[0] && !on_trial {
+                    trial.learn(shorter);
+                }
+            }
+            here[0]
+        });
+        made.count()
+    }
+
+    #[test]
+    fn trials_by_the_clock_end_nothing() {
+        let trials = [Trial::default(), Trial::default()];
+        assert_eq!(vote(&trials, 1000, [false, false], true), 1000);
+        assert_eq!(vote(&trials, 1000, [true, true], false), 1000, "no rank knows");
+        assert_eq!(vote(&trials, 1000, [true, false], false), 1000, "one rank does not know");
+        assert!(vote(&trials, 1000, [false, false], false) < 200, "all know that nothing gets shorter");
+        assert!(vote(&trials, 1000, [false, false], true) > 700, "and that it does again");
+    }
+}

@@ -1,0 +1,59 @@
+//! Knowledge about the job and the MPI, from `MPI_Init` on, with which messages are encoded, sent, received and decoded.
+
+use crate::messages::agreed::Private;
+use crate::messages::budget::Pending;
+use crate::messages::datatypes::Datatypes;
+use crate::messages::prefetch_gain::PrefetchGain;
+use crate::messages::receive_memory::ReceiveMemory;
+use crate::messages::recorder::Recorder;
+use crate::messages::strategies::Strategies;
+use crate::messages::streams::Streams;
+use crate::messages::world::World;
+use crate::mpi::family::Family;
+use crate::mpi::span::Kinds;
+use crate::mpi::sys::*;
+use mpress::{Engine, Reduce, Strategy};
+use std::ffi::c_int;
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// That knowledge, and the memory of pending receives.
+pub struct Context {
+    pub(crate) engine: Engine,
+    pub(crate) world: World,
+    pub(crate) strategies: Strategies,
+    pub(crate) kinds: Kinds,
+    pub(crate) datatypes: Datatypes,
+    /// A communicator of this process alone, for messages to ourselves. Its error handler returns errors.
+    pub(crate) own_comm: MPI_Comm,
+    /// Held while a message to ourselves is pending, so that threads do not receive each other's.
+    pub(crate) own_turn: Mutex<()>,
+    /// Held while the peers of a communicator are determined.
+    pub(crate) peers_turn: Mutex<()>,
+    /// 2^30 bytes as one datatype: counts are `int`, but messages may be longer.
+    pub(crate) gibibyte: MPI_Datatype,
+    pub(crate) receive_memory: Arc<ReceiveMemory>,
+    /// The communicator for messages of the layer's collectives.
+    pub(crate) private: Private,
+    pub(crate) pending: Pending,
+    pub(crate) streams: Arc<Streams>,
+    /// Shorter messages are not compressed.
+    pub(crate) threshold: usize,
+    /// The strategy of the job, which communicators may override.
+    pub(crate) strategy: Strategy,
+    /// Whether anything in collectives may be compressed.
+    pub(crate) collectives: bool,
+    /// Whether collectives in chunks must show that they are faster than the MPI's.
+    pub(crate) races: bool,
+    pub(crate) reduce: Reduce,
+    /// Whether several threads may call the MPI at the same time.
+    pub(crate) multiple: bool,
+    pub(crate) family: Family,
+    /// Statistics of messages taken ahead.
+    pub(crate) prefetch_gain: PrefetchGain,
+    /// Records the program's calls, if the settings ask for it.
+    pub(crate) recorder: Option<Recorder>,
+    /// The error code of a damaged frame, of class `MPI_ERR_OTHER`.
+    pub(crate) damaged: c_int,
+    /// Whether `MPI_Pack` writes the bytes of the elements and nothing else, once known.
+    pub(crate) packs_plainly: OnceLock<bool>,
+}

@@ -1,0 +1,213 @@
+//! The elements of a message in memory: their layout, copies of them, and byte spans for the MPI to send or receive.
+
+use crate::messages::context::Context;
+use crate::messages::datatypes;
+use crate::mpi::device;
+use crate::mpi::real;
+use crate::mpi::span::{ByteSpan, Layout, OwnedType, Span, combiner};
+use crate::mpi::sys::*;
+use mpress::Kind;
+use mpress_datatype::{Plan, Source, Target};
+use std::ffi::{c_int, c_void};
+use std::ops::RangeInclusive;
+use std::ptr::NonNull;
+use std::sync::PoisonError;
+
+/// Shorter messages gain nothing; for longer ones each copy would need new memory from the system.
+const WORTH_A_COPY: RangeInclusive<usize> = 32 << 10..=64 << 20;
+
+impl Context {
+    /// The layout of a span's elements. Contiguous elements in GPU memory count as typed.
+    pub(crate) fn layout(&self, span: &Span) -> Layout {
+        match self.host_layout(span.datatype) {
+            Layout::Contiguous(kind) if device::is_device(span.ptr) => Layout::Typed(kind),
+            layout => layout,
+        }
+    }
+
+    /// The layout, assuming host memory.
+    pub(crate) fn host_layout(&self, datatype: MPI_Datatype) -> Layout {
+        if let Some(kind) = self.kinds.predefined(datatype) {
+            return Layout::Contiguous(kind);
+        }
+        let kept = self.datatypes.known(&self.kinds, datatype);
+        match kept.as_deref() {
+            Some(Some(known)) if known.is_contiguous() => Layout::Contiguous(known.kind),
+            Some(Some(known)) => Layout::Typed(known.kind),
+            _ => Layout::Typed(Kind::Other),
+        }
+    }
+
+    /// How to pack elements that are not contiguous; `None` if only the MPI knows, or may access them.
+    pub(crate) fn plan(&self, span: &Span) -> Option<Plan> {
+        if self.kinds.predefined(span.datatype).is_some() || device::is_device(span.ptr) {
+            return None;
+        }
+        // For absolute addresses it is not known whether the memory is a GPU's.
+        if span.ptr.is_null() && device::is_any() {
+            return None;
+        }
+        let kept = self.datatypes.known(&self.kinds, span.datatype)?;
+        let known = kept.as_ref().as_ref()?;
+        let plan = datatypes::plan(&known.datatype, usize::try_from(span.count).ok()?)?;
+        let first = span.ptr.cast::<u8>().wrapping_offset(plan.reach().start);
+        (!device::is_device(first.cast())).then_some(plan)
+    }
+
+    /// The packed length of elements whose memory order differs from that of the stream, so that packing them here is worth a copy.
+    pub(crate) fn reordered(&self, span: &Span) -> Option<usize> {
+        if self.kinds.predefined(span.datatype).is_some() {
+            return None;
+        }
+        let len = span.bytes().filter(|len| WORTH_A_COPY.contains(len))?;
+        self.plan(span).filter(Plan::reorders).map(|_| len)
+    }
+
+    /// Turns contiguous elements in GPU memory into bytes, so that a message may end within an element. Returns whether it did.
+    pub(crate) fn as_bytes(&self, span: &mut Span, len: usize) -> bool {
+        // Longer ones would need absolute addresses, for which an MPI cannot tell whose memory they are.
+        let Ok(count) = c_int::try_from(len) else { return false };
+        let contiguous = self.host_layout(span.datatype).is_contiguous();
+        if contiguous {
+            *span = Span::new(span.ptr, count, BYTE);
+        }
+        contiguous
+    }
+
+    /// Whether the MPI will refuse a span: elements without memory (absolute addresses use `MPI_BOTTOM`), or a datatype that is not
+    /// committed. The MPI itself reports the error, in the program's own call.
+    pub(crate) fn refused(&self, span: &Span) -> bool {
+        if self.kinds.predefined(span.datatype).is_some() {
+            return span.ptr.is_null() && span.count > 0;
+        }
+        // Zero elements need no memory: then only the datatype is checked.
+        let nowhere = NonNull::<u8>::dangling().as_ptr().cast::<c_void>();
+        let ptr = if span.count == 0 { nowhere } else { span.ptr };
+        // The MPI checks arguments before it sees that nothing is to be sent.
+        // SAFETY: the arguments of an MPI function's caller, sent to `MPI_PROC_NULL`.
+        let code = unsafe { real::MPI_Send(ptr, 1, span.datatype, PROC_NULL, 0, self.own_comm) };
+        code != SUCCESS || (ptr.is_null() && self.host_layout(span.datatype).is_contiguous())
+    }
+
+    /// A reference to the span's datatype, which the program may free while an operation is pending; `None` for a predefined datatype.
+    pub(crate) fn hold(&self, span: &mut Span) -> Result<Option<OwnedType>, c_int> {
+        if combiner(span.datatype) == COMBINER_NAMED {
+            return Ok(None);
+        }
+        let mut copy = DATATYPE_NULL;
+        // Not a duplicate, since that would copy the program's attributes by its own callbacks.
+        // SAFETY: a datatype of an MPI function's caller, and a valid output pointer.
+        ok(unsafe { PMPI_Type_contiguous(1, span.datatype, &raw mut copy) })?;
+        let held = OwnedType(copy);
+        // SAFETY: the type just made.
+        ok(unsafe { PMPI_Type_commit(&raw mut copy) })?;
+        if let Some(kept) = self.datatypes.known(&self.kinds, span.datatype) {
+            self.datatypes.keep(copy, &kept);
+        }
+        span.datatype = copy;
+        Ok(Some(held))
+    }
+
+    /// Copies the elements of `span` into `packed`, which must have their length.
+    ///
+    /// # Safety
+    /// `span` must be the buffer of a send call.
+    pub(crate) unsafe fn gather(&self, span: &Span, packed: &mut [u8]) -> Result<(), c_int> {
+        if let Some(plan) = self.plan(span) {
+            // SAFETY: the caller vouches for the elements, which are within this range.
+            let memory = unsafe { Source::from_raw(span.ptr.cast::<u8>(), plan.reach()) };
+            return plan.pack(memory, 0..packed.len(), Target::new(packed, 0)).map_err(|_| ERR_INTERN);
+        }
+        let packed = self.byte_span(packed.as_mut_ptr(), packed.len())?;
+        // SAFETY: the caller vouches for `span`; `packed` is ours and as long as the elements.
+        unsafe { self.copy(span, &packed.span) }
+    }
+
+    /// Copies `packed` into the elements of `span`, as many as it fills.
+    ///
+    /// # Safety
+    /// `span` must be the buffer of a receive call, with room for `packed`.
+    pub(crate) unsafe fn scatter(&self, packed: &[u8], span: &Span) -> Result<(), c_int> {
+        if let Some(plan) = self.plan(span).filter(|plan| packed.len() <= plan.size()) {
+            // SAFETY: the caller vouches for the elements, which are within this range.
+            let memory = unsafe { Target::from_raw(span.ptr.cast::<u8>(), plan.reach()) };
+            return plan.unpack(Source::new(packed, 0), 0..packed.len(), memory).map_err(|_| ERR_INTERN);
+        }
+        let packed = self.byte_span(packed.as_ptr().cast_mut(), packed.len())?;
+        // SAFETY: the caller vouches for `span`; `packed` is the source and only read.
+        unsafe { self.copy(&packed.span, span) }
+    }
+
+    /// Copies elements by a message to ourselves. Unlike pack and unpack, this is correct for absolute addresses, and for messages that end
+    /// within an element.
+    ///
+    /// # Safety
+    /// Both spans must be the program's, or ours.
+    pub(crate) unsafe fn copy(&self, from: &Span, to: &Span) -> Result<(), c_int> {
+        let _turn = self.own_turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut status = empty_status();
+        // SAFETY: the caller vouches for both spans.
+        ok(unsafe { send_to_self(from, to, self.own_comm, &raw mut status) })
+    }
+}
+
+/// Uses large counts if the MPI has them; otherwise its own calls cannot have given such a count.
+unsafe fn send_to_self(from: &Span, to: &Span, own: MPI_Comm, status: *mut MPI_Status) -> c_int {
+    let (out, into) = ((from.ptr, from.datatype), (to.ptr, to.datatype));
+    // SAFETY: the caller vouches for both spans.
+    unsafe {
+        if has_large_counts() {
+            return real::MPI_Sendrecv_c(
+                out.0, from.count, out.1, 0, 0, into.0, to.count, into.1, 0, 0, own, status,
+            );
+        }
+        let (Ok(sent), Ok(received)) = (c_int::try_from(from.count), c_int::try_from(to.count)) else {
+            return ERR_INTERN;
+        };
+        real::MPI_Sendrecv(out.0, sent, out.1, 0, 0, into.0, received, into.1, 0, 0, own, status)
+    }
+}
+
+impl Context {
+    /// `len` bytes at `ptr`.
+    pub(crate) fn byte_span(&self, ptr: *mut u8, len: usize) -> Result<ByteSpan, c_int> {
+        match c_int::try_from(len) {
+            Ok(count) => Ok(ByteSpan { span: Span::new(ptr.cast(), count, BYTE), _datatype: None }),
+            Err(_) => self.absolute(&[(ptr, len)]),
+        }
+    }
+
+    /// Pieces of memory, in order, as one element at `MPI_BOTTOM`. The elements are bytes, since MPICH reports a truncation if a message of
+    /// bytes ends within a longer element.
+    pub(crate) fn absolute(&self, pieces: &[(*mut u8, usize)]) -> Result<ByteSpan, c_int> {
+        const GIBIBYTE: usize = 1 << 30;
+        let (mut lengths, mut addresses, mut types) = (Vec::new(), Vec::new(), Vec::new());
+        for &(ptr, len) in pieces {
+            let whole = if c_int::try_from(len).is_ok() { 0 } else { len / GIBIBYTE };
+            let rest = len - whole * GIBIBYTE;
+            for (count, offset, datatype) in [(whole, 0, self.gibibyte), (rest, whole * GIBIBYTE, BYTE)] {
+                if count > 0 {
+                    lengths.push(c_int::try_from(count).map_err(|_| ERR_INTERN)?);
+                    addresses.push(ptr.addr().wrapping_add(offset) as MPI_Aint);
+                    types.push(datatype);
+                }
+            }
+        }
+        let count = c_int::try_from(lengths.len()).map_err(|_| ERR_INTERN)?;
+        let mut datatype = DATATYPE_NULL;
+        // SAFETY: three arrays of `count` entries, and a valid output pointer.
+        unsafe {
+            ok(PMPI_Type_create_struct(
+                count,
+                lengths.as_ptr(),
+                addresses.as_ptr(),
+                types.as_ptr(),
+                &raw mut datatype,
+            ))?;
+        }
+        let owned = OwnedType(datatype);
+        // SAFETY: the type just made.
+        ok(unsafe { PMPI_Type_commit(&raw mut datatype) })?;
+        Ok(ByteSpan { span: Span::new(BOTTOM, 1, datatype), _datatype: Some(owned) })
+    }
+}

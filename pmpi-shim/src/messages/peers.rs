@@ -1,0 +1,261 @@
+//! The peers of a communicator, with which frames are exchanged: processes of this job on other nodes.
+
+mod ending;
+
+use crate::messages::agreed::Collectives;
+use crate::messages::context::Context;
+use crate::mpi::family::Family;
+use crate::mpi::handle::Handle;
+use crate::mpi::sys::*;
+use mpress::{SHORTEST, Spread};
+use std::cell::Cell;
+use std::ffi::{c_int, c_void};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, PoisonError};
+
+#[cfg(shim)]
+pub(crate) use ending::Freeing;
+
+/// The ranks of a communicator (of its remote group, if it has one) with which frames are exchanged.
+pub(crate) struct Peers {
+    frames: Box<[bool]>,
+    any: bool,
+    world: Box<[c_int]>,
+    /// This process's rank in that group, or `MPI_UNDEFINED`.
+    pub(crate) rank: c_int,
+    inter: bool,
+    pub(crate) spread: Spread,
+    pub(crate) collectives: Collectives,
+    /// The communicator's number in a trace, once assigned.
+    pub(crate) number: OnceLock<u32>,
+    /// The communicator's line in the report's table, once it has one.
+    pub(crate) line: OnceLock<usize>,
+    /// The program has freed the handle; pending operations go on.
+    freed: AtomicBool,
+}
+
+/// The communicator of a call, to whose error handler failures go.
+#[derive(Clone)]
+pub(crate) struct Origin {
+    pub(crate) comm: MPI_Comm,
+    pub(crate) peers: Option<Arc<Peers>>,
+}
+
+impl Origin {
+    /// The communicator; null if the program has freed it.
+    pub(crate) fn handler(&self) -> MPI_Comm {
+        self.peers.as_ref().map_or(self.comm, |peers| peers.handler_of(self.comm))
+    }
+}
+
+impl Peers {
+    /// The communicator handle for reporting errors: null if the program has freed it.
+    pub(crate) fn handler_of(&self, comm: MPI_Comm) -> MPI_Comm {
+        if self.ended() { COMM_NULL } else { comm }
+    }
+
+    /// The communicator is being freed.
+    fn end(&self) {
+        self.freed.store(true, Ordering::Release);
+    }
+
+    /// Whether it has been freed.
+    pub(crate) fn ended(&self) -> bool {
+        self.freed.load(Ordering::Acquire)
+    }
+
+    /// Whether messages to or from this rank may be sent as frames. For `MPI_ANY_SOURCE`, whether those of any rank may.
+    pub(crate) fn frames_with(&self, rank: c_int) -> bool {
+        if rank == ANY_SOURCE {
+            return self.any;
+        }
+        usize::try_from(rank).ok().and_then(|r| self.frames.get(r)).is_some_and(|&frames| frames)
+    }
+
+    /// Whether the communicator has this rank.
+    pub(crate) fn has(&self, rank: c_int) -> bool {
+        usize::try_from(rank).is_ok_and(|rank| rank < self.frames.len())
+    }
+
+    /// Whether the message of this status may be a frame, or a damaged one, whose length tells nothing.
+    pub(crate) fn may_be_damaged_frame(&self, status: &MPI_Status, bytes: usize) -> bool {
+        bytes >= SHORTEST && self.frames_with(status.MPI_SOURCE)
+    }
+
+    /// Whether the message of this status may be a frame, by its source and length.
+    pub(crate) fn may_be_frame(&self, status: &MPI_Status, bytes: usize) -> bool {
+        mpress::may_be_frame(bytes) && self.frames_with(status.MPI_SOURCE)
+    }
+
+    /// Number of ranks.
+    pub(crate) fn size(&self) -> c_int {
+        c_int::try_from(self.world.len()).unwrap_or(c_int::MAX)
+    }
+
+    pub(crate) fn ranks(&self) -> std::ops::Range<c_int> {
+        0..self.size()
+    }
+
+    /// The rank in `MPI_COMM_WORLD` of this rank.
+    pub(crate) fn world_rank(&self, rank: c_int) -> c_int {
+        usize::try_from(rank).ok().and_then(|r| self.world.get(r)).copied().unwrap_or(UNDEFINED)
+    }
+}
+
+/// Counts communicators that were freed: then another one may have the same handle.
+static FREED: AtomicU64 = AtomicU64::new(0);
+
+/// A communicator and its attribute, which is there as long as that count stays.
+#[derive(Clone, Copy)]
+struct Latest {
+    /// Our key, the communicator, and the count.
+    of: (c_int, usize, u64),
+    peers: *const Peers,
+}
+
+thread_local! {
+    /// The communicator that this thread has used last: programs use few, and asking the MPI takes longer than all the rest of a short message.
+    static LATEST: Cell<Option<Latest>> = const { Cell::new(None) };
+}
+
+impl Context {
+    /// The peers of a communicator, if frames are exchanged with any of them.
+    pub(crate) fn peers(&self, comm: MPI_Comm) -> Option<Arc<Peers>> {
+        self.all_peers(comm).filter(|peers| peers.any)
+    }
+
+    /// All ranks of a communicator, whether or not frames are exchanged with them.
+    pub(crate) fn all_peers(&self, comm: MPI_Comm) -> Option<Arc<Peers>> {
+        if comm == COMM_NULL {
+            return None;
+        }
+        match self.kept_peers(comm).ok()? {
+            Some(peers) => Some(peers),
+            None => self.make_peers(comm),
+        }
+    }
+
+    /// The peers, if they are known already.
+    fn kept_peers(&self, comm: MPI_Comm) -> Result<Option<Arc<Peers>>, c_int> {
+        let of = (self.world.keyval, comm.key(), FREED.load(Ordering::Acquire));
+        let (mut peers, mut found) = (ptr::null::<Peers>(), 0);
+        // SAFETY: our key, the caller's communicator, valid output pointers.
+        unsafe {
+            match LATEST.get() {
+                Some(latest) if latest.of == of => peers = latest.peers,
+                _ => {
+                    ok(PMPI_Comm_get_attr(comm, self.world.keyval, (&raw mut peers).cast(), &raw mut found))?;
+                    if found == 0 {
+                        return Ok(ending::kept(self.world.keyval, comm));
+                    }
+                    LATEST.set(Some(Latest { of, peers }));
+                }
+            }
+            // Only `make_peers` stores under our key, a leaked `Arc`; the attribute owns one count until `give_back` releases it, and the
+            // communicator is live while the caller uses it.
+            Arc::increment_strong_count(peers);
+            Ok(Some(Arc::from_raw(peers)))
+        }
+    }
+
+    /// Determines the peers and keeps them. One thread at a time: the value kept by another thread must not be replaced.
+    fn make_peers(&self, comm: MPI_Comm) -> Option<Arc<Peers>> {
+        let _turn = self.peers_turn.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(peers) = self.kept_peers(comm).ok()? {
+            return Some(peers);
+        }
+        #[allow(clippy::arc_with_non_send_sync, reason = "its handle is a plain value, see `state`")]
+        let peers = Arc::new(self.find_peers(comm)?);
+        if ending::keep(self.world.keyval, comm, &peers) {
+            return Some(peers);
+        }
+        let kept = Arc::into_raw(Arc::clone(&peers));
+        // SAFETY: our key, the caller's communicator.
+        let code = unsafe { PMPI_Comm_set_attr(comm, self.world.keyval, kept.cast_mut().cast()) };
+        if code != SUCCESS {
+            // SAFETY: the attribute was not set, so it does not own this count.
+            unsafe { Arc::decrement_strong_count(kept) };
+        }
+        Some(peers)
+    }
+
+    /// The peers for a collective; the result is the same on all ranks. Collectives on inter-communicators are left to the MPI.
+    pub(crate) fn collective_peers(&self, comm: MPI_Comm) -> Option<Arc<Peers>> {
+        if !self.collectives {
+            return None;
+        }
+        self.peers(comm).filter(|peers| !peers.inter)
+    }
+
+    /// The peers for a collective with a root. An invalid root is refused by the MPI.
+    pub(crate) fn rooted_peers(&self, comm: MPI_Comm, root: c_int) -> Option<Arc<Peers>> {
+        self.collective_peers(comm).filter(|peers| peers.has(root))
+    }
+
+    /// Finds the peers. A communicator with a process from outside this job's world (spawned, connected) has none, since such a process
+    /// took no part in the handshake. All members get the same result, from local data.
+    fn find_peers(&self, comm: MPI_Comm) -> Option<Peers> {
+        let mut inter = 0;
+        // SAFETY: the caller's communicator; valid output pointers; groups are freed.
+        unsafe {
+            ok(PMPI_Comm_test_inter(comm, &raw mut inter)).ok()?;
+            let local = self.world_ranks(comm, PMPI_Comm_group)?;
+            let there =
+                if inter != 0 { self.world_ranks(comm, PMPI_Comm_remote_group)? } else { local.clone() };
+            let inside = local.iter().chain(&there).all(|&rank| rank != UNDEFINED);
+            let frames: Box<[bool]> =
+                there.iter().map(|&rank| inside && self.world.frames_with(rank)).collect();
+            let any = frames.contains(&true);
+            let nodes: Vec<c_int> = there.iter().map(|&rank| self.world.node(rank).unwrap_or(rank)).collect();
+            let (spread, collectives) =
+                (Spread::new(&nodes, self.family == Family::OpenMpi), Collectives::default());
+            let rank = there.iter().position(|&rank| rank == self.world.rank);
+            let rank = rank.and_then(|rank| c_int::try_from(rank).ok()).unwrap_or(UNDEFINED);
+            Some(Peers {
+                frames,
+                any,
+                world: there.into(),
+                rank,
+                inter: inter != 0,
+                spread,
+                collectives,
+                number: OnceLock::new(),
+                line: OnceLock::new(),
+                freed: AtomicBool::new(false),
+            })
+        }
+    }
+
+    unsafe fn world_ranks(
+        &self,
+        comm: MPI_Comm,
+        group_of: unsafe fn(MPI_Comm, *mut MPI_Group) -> c_int,
+    ) -> Option<Vec<c_int>> {
+        let mut size = 0;
+        // SAFETY: `group_of` returns a new group of `comm`; the two arrays have its size.
+        unsafe {
+            let mut group = self.world.group;
+            ok(group_of(comm, &raw mut group)).ok()?;
+            PMPI_Group_size(group, &raw mut size);
+            let ranks: Vec<c_int> = (0..size).collect();
+            let mut world = vec![UNDEFINED; ranks.len()];
+            let code =
+                PMPI_Group_translate_ranks(group, size, ranks.as_ptr(), self.world.group, world.as_mut_ptr());
+            PMPI_Group_free(&raw mut group);
+            ok(code).ok().map(|()| world)
+        }
+    }
+}
+
+/// Gives back the peers that a communicator, which is being freed, keeps as an attribute; returns whether it may still be used.
+///
+/// # Safety
+/// `kept` must be the attribute's value, which is released once.
+pub(crate) unsafe fn give_back(comm: MPI_Comm, keyval: c_int, kept: *mut c_void) -> bool {
+    // SAFETY: only `make_peers` stores under our key: a leaked `Arc<Peers>`.
+    let peers = unsafe { Arc::from_raw(kept.cast::<Peers>().cast_const()) };
+    peers.end();
+    FREED.fetch_add(1, Ordering::AcqRel);
+    ending::keep(keyval, comm, &peers)
+}

@@ -1,0 +1,447 @@
+//! A receive that may bring a frame: posted as the program's call says, and decoded when it completes.
+//!
+//! A frame is shorter than its message, so it fits the program's buffer. It is moved out of the buffer and decoded into it.
+
+use crate::messages::context::Context;
+use crate::messages::deliver::{land, land_raw};
+use crate::messages::error::truncated;
+use crate::messages::peers::{Origin, Peers};
+use crate::messages::prefetched::{Content, Decoded};
+use crate::messages::receive_memory::{Claim, Memory};
+use crate::messages::streams::{Arriving, Target};
+use crate::messages::waiting;
+use crate::mpi::operation::Look;
+use crate::mpi::span::{ByteSpan, Envelope, Layout, OwnedType, Span, received_bytes, set_received_bytes};
+use crate::mpi::sys::*;
+use mpress::{Buffer, FRONT, HEADER_LEN};
+use std::ffi::c_int;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A posted receive, kept until it completes.
+pub(crate) struct Posted {
+    place: Place,
+    memory: Memory,
+    peers: Arc<Peers>,
+    comm: MPI_Comm,
+    /// Known once the receive has completed.
+    came: Option<Came>,
+    /// Decoding time before the program asked for the message, if it was received ahead.
+    ahead: Option<Duration>,
+    /// A reference to the datatype of the program, or to ours.
+    _held: Option<OwnedType>,
+}
+
+/// What was received.
+enum Came {
+    /// A message, in the program's buffer.
+    ReceiveMemory,
+    /// A message or a frame (`true`), in our own buffer.
+    Elsewhere(Buffer, bool),
+    /// The head of a stream.
+    Stream(Box<Arriving>),
+    /// An error.
+    Failed(c_int),
+}
+
+/// The buffer that the MPI writes to.
+enum Place {
+    /// The program's buffer, as these bytes if it is contiguous. It has no claim if nothing else is received meanwhile, or if memory was
+    /// short.
+    Program(Option<ByteSpan>, Option<Claim>),
+    /// Our own buffer, whose content is then moved to the program's.
+    Bounce(Bounce),
+    /// None: the received data has been taken out.
+    Emptied,
+}
+
+/// Our own buffer that a message is received into.
+pub(crate) struct Bounce {
+    pub(crate) bytes: ByteSpan,
+    pub(crate) buffer: Buffer,
+    /// The last byte of a message of this length is received with a gap of one byte, see
+    /// [`Family::overruns`](crate::mpi::family::Family::overruns).
+    split: Option<usize>,
+}
+
+impl Posted {
+    /// Prepares a receive into a buffer of `capacity` bytes. `alone`: nothing else is received until it completes.
+    pub(crate) fn new(
+        context: &Context,
+        message: &Envelope,
+        capacity: usize,
+        peers: Arc<Peers>,
+        alone: bool,
+    ) -> Result<Self, c_int> {
+        let (mut memory, held) = Self::lend(context, &message.span, capacity)?;
+        let bytes = match memory.contiguous {
+            true => Some(context.byte_span(memory.span.ptr.cast(), capacity)?),
+            false => None,
+        };
+        let by_elements = !memory.contiguous
+            && (!context.family.takes_partial_elements() || context.reordered(&memory.span).is_some())
+            && !context.as_bytes(&mut memory.span, capacity);
+        let (claim, free) = match by_elements {
+            true => (None, false),
+            false if alone => (None, !context.receive_memory.overlaps(&memory)),
+            false => {
+                let claim = context.receive_memory.claim(&memory);
+                let free = claim.is_some();
+                (claim, free)
+            }
+        };
+        // If memory is short, a frame is an error of the MPI, or damaged, but its sender does not wait for ever.
+        let bounce = if free { None } else { Bounce::new(context, capacity)? };
+        let place = bounce.map_or(Place::Program(bytes, claim), Place::Bounce);
+        Ok(Self { place, memory, peers, comm: message.comm, came: None, ahead: None, _held: held })
+    }
+
+    /// A receive of bytes that has been posted without a claim on its memory. `pending`: it has not completed, and gets one now.
+    pub(crate) fn bytes(
+        context: &Context,
+        (memory, capacity): (*mut u8, usize),
+        peers: Arc<Peers>,
+        comm: MPI_Comm,
+        pending: bool,
+    ) -> Self {
+        let span = Span::new(memory.cast(), MPI_Count::try_from(capacity).unwrap_or(MPI_Count::MAX), BYTE);
+        let memory = Memory { span, capacity, contiguous: true };
+        let claim = if pending { context.receive_memory.claim(&memory) } else { None };
+        let place = Place::Program(Some(ByteSpan { span, _datatype: None }), claim);
+        Self { place, memory, peers, comm, came: None, ahead: None, _held: None }
+    }
+
+    /// A receive whose message has come, or is coming, to our own buffer.
+    pub(crate) fn arrived(
+        context: &Context,
+        span: &Span,
+        peers: Arc<Peers>,
+        comm: MPI_Comm,
+        bounce: Bounce,
+    ) -> Result<Self, (c_int, Bounce)> {
+        match Self::lend(context, span, span.bytes().unwrap_or(0)) {
+            Ok((memory, held)) => {
+                let place = Place::Bounce(bounce);
+                Ok(Self { place, memory, peers, comm, came: None, ahead: None, _held: held })
+            }
+            Err(code) => Err((code, bounce)),
+        }
+    }
+
+    /// A receive whose message has been, or is being, decoded into our own memory.
+    pub(crate) fn decoded(
+        context: &Context,
+        span: &Span,
+        peers: Arc<Peers>,
+        comm: MPI_Comm,
+        decoded: Decoded,
+    ) -> Result<Self, (c_int, Decoded)> {
+        let (memory, held) = match Self::lend(context, span, span.bytes().unwrap_or(0)) {
+            Ok(lent) => lent,
+            Err(code) => return Err((code, decoded)),
+        };
+        let Decoded { content, time, len } = decoded;
+        let (mut place, mut ahead) = (Place::Emptied, Some(time));
+        let came = match content {
+            Content::Whole(message) => Came::Elsewhere(message, false),
+            Content::Stream(mut stream) => {
+                // Chunks yet to come need not be copied.
+                if memory.contiguous
+                    && len <= memory.capacity
+                    && let Some(claim) = context.receive_memory.claim(&memory)
+                {
+                    let start = Instant::now();
+                    // SAFETY: a buffer with room for the message, which the program lends until the receive is finished.
+                    unsafe { stream.move_to(memory.span.ptr.cast()) };
+                    context.prefetch_gain.delivered(time, start.elapsed());
+                    (place, ahead) = (Place::Program(None, Some(claim)), None);
+                }
+                Came::Stream(stream)
+            }
+        };
+        Ok(Self { place, memory, peers, comm, came: Some(came), ahead, _held: held })
+    }
+
+    /// The memory of a receive, and a reference to its datatype.
+    fn lend(context: &Context, span: &Span, capacity: usize) -> Result<(Memory, Option<OwnedType>), c_int> {
+        let mut span = *span;
+        let contiguous = matches!(context.layout(&span), Layout::Contiguous(_));
+        let held = if contiguous {
+            let count = MPI_Count::try_from(capacity).map_err(|_| ERR_INTERN)?;
+            span = Span::new(span.ptr, count, BYTE);
+            None
+        } else {
+            context.hold(&mut span)?
+        };
+        Ok((Memory { span, capacity, contiguous }, held))
+    }
+
+    /// The communicator whose error handler is called for a failure.
+    pub(crate) fn comm(&self) -> MPI_Comm {
+        self.peers.handler_of(self.comm)
+    }
+
+    /// The same, also when the communicator may have been freed meanwhile.
+    pub(crate) fn origin(&self) -> Origin {
+        Origin { comm: self.comm, peers: Some(Arc::clone(&self.peers)) }
+    }
+
+    /// The span to receive into.
+    pub(crate) fn span(&self) -> Span {
+        match &self.place {
+            Place::Program(Some(bytes), _) | Place::Bounce(Bounce { bytes, .. }) => bytes.span,
+            Place::Program(None, _) | Place::Emptied => self.memory.span,
+        }
+    }
+
+    /// The count of that span, for MPIs without large counts.
+    pub(crate) fn count(&self) -> c_int {
+        c_int::try_from(self.span().count).unwrap_or(c_int::MAX) // the program's own, or that of a byte span
+    }
+
+    /// Decodes what has come of a message in chunks, once `look` at the MPI's request says that its head has been received. Returns whether
+    /// the whole message has come, so that the request may be completed.
+    pub(crate) fn advance(&mut self, context: &Context, look: impl FnOnce() -> Look) -> bool {
+        if self.came.is_none() {
+            // A smaller buffer has no room for a message in chunks.
+            if context.engine.chunk(self.memory.capacity).is_none() {
+                return true;
+            }
+            match look() {
+                Look::UnderWay => return false,
+                // SAFETY: the receive has completed without an error.
+                Look::Complete(status) if received_bytes(&status) <= self.memory.capacity => unsafe {
+                    self.look(context, &status);
+                },
+                Look::Complete(_) | Look::Failed(..) => return true, // reported by the call that completes it
+            }
+        }
+        match &mut self.came {
+            Some(Came::Stream(stream)) => stream.is_dropped() || stream.advance(context),
+            _ => true,
+        }
+    }
+
+    /// Examines the received data.
+    ///
+    /// # Safety
+    /// The receive must have completed with this status.
+    unsafe fn look(&mut self, context: &Context, status: &MPI_Status) {
+        let received = received_bytes(status);
+        let may_be_frame = self.peers.may_be_damaged_frame(status, received);
+        let came = match std::mem::replace(&mut self.place, Place::Emptied) {
+            Place::Bounce(bounce) => {
+                let wire = bounce.received(received);
+                let is_frame = may_be_frame && context.engine.is_frame(&wire);
+                Came::Elsewhere(wire, is_frame)
+            }
+            Place::Emptied => Came::Failed(ERR_INTERN),
+            Place::Program(bytes, claim) => {
+                let found = if may_be_frame {
+                    // SAFETY: the MPI has written this number of bytes, to memory that the program lends until the receive is finished.
+                    unsafe { self.memory.frame(context, received) }
+                } else {
+                    Ok(None)
+                };
+                self.place = Place::Program(bytes, claim);
+                match found {
+                    Ok(Some(frame)) => Came::Elsewhere(frame, true),
+                    Ok(None) => Came::ReceiveMemory,
+                    Err(code) => Came::Failed(code),
+                }
+            }
+        };
+        let stream = match &came {
+            Came::Elsewhere(frame, true) => {
+                self.begin(context, frame, self.peers.world_rank(status.MPI_SOURCE))
+            }
+            _ => None,
+        };
+        // The head is a small part of a stream, whose bytes count when all have come.
+        if may_be_frame && stream.is_none() {
+            waiting::received(received);
+        }
+        self.came = Some(stream.map_or(came, |stream| Came::Stream(Box::new(stream))));
+    }
+
+    /// The stream that this frame is the head of, if any.
+    fn begin(&self, context: &Context, frame: &[u8], source: c_int) -> Option<Arriving> {
+        let Ok(head) = context.engine.open(frame) else {
+            if let Some(stream) = context.engine.torn(frame) {
+                Arriving::drop_tail(context, stream, source);
+            }
+            return None;
+        };
+        let stream = head.stream()?;
+        let (len, in_place) = (stream.raw_len(), matches!(self.place, Place::Program(..)));
+        let target = if len > self.memory.capacity {
+            Target::Nowhere(truncated(len, self.memory.capacity))
+        } else if in_place && self.memory.contiguous {
+            Target::Memory(self.memory.span.ptr.cast())
+        } else if let Some(plan) = context.plan(&self.memory.span).filter(|_| in_place) {
+            Target::Elements(plan, self.memory.span.ptr.cast())
+        } else {
+            context.room(len).map_or_else(Target::Nowhere, Target::Buffer)
+        };
+        // SAFETY: the program lends its memory until the receive is finished.
+        Some(unsafe { Arriving::new(context, (stream, &head), source, target) })
+    }
+
+    /// Whether it has begun to receive a message in chunks.
+    pub(crate) fn is_arriving(&self) -> bool {
+        matches!(self.came, Some(Came::Stream(_)))
+    }
+
+    /// Writes the message to the program's buffer, and sets the status accordingly.
+    ///
+    /// # Safety
+    /// The receive must have completed without an error, with this `status`.
+    pub(crate) unsafe fn finish(self, context: &Context, status: &mut MPI_Status) -> Result<(), c_int> {
+        // SAFETY: the caller vouches for the completion.
+        let outcome = unsafe { self.write(context, status) };
+        context.receive_memory.settle(context);
+        outcome
+    }
+
+    unsafe fn write(mut self, context: &Context, status: &mut MPI_Status) -> Result<(), c_int> {
+        let mut cancelled = 0;
+        // SAFETY: a valid status and a valid output pointer.
+        unsafe { PMPI_Test_cancelled(status, &raw mut cancelled) };
+        if cancelled != 0 {
+            return Ok(());
+        }
+        if self.came.is_none() {
+            // SAFETY: the caller vouches for the completion.
+            unsafe { self.look(context, status) };
+        }
+        let landed = match self.came.take() {
+            None | Some(Came::ReceiveMemory) => return Ok(()),
+            // SAFETY: as above.
+            Some(Came::Elsewhere(wire, is_frame)) => unsafe { self.land(context, &wire, is_frame) },
+            Some(Came::Stream(stream)) if stream.is_dropped() => match stream.drop_rest(context) {
+                Some(error) => Err(error.tell()),
+                None => Ok(0),
+            },
+            Some(Came::Stream(mut stream)) => {
+                while !stream.advance(context) {
+                    std::thread::yield_now();
+                }
+                stream.finish().and_then(|(len, buffer)| match buffer {
+                    // SAFETY: as above.
+                    Some(raw) => unsafe { self.land(context, &raw, false) },
+                    None => Ok(len),
+                })
+            }
+            Some(Came::Failed(code)) => Err(code),
+        };
+        if landed.is_err() && matches!(self.place, Place::Program(..)) {
+            // SAFETY: as above.
+            unsafe { wipe(context, &self.memory) };
+        }
+        set_received_bytes(status, landed?);
+        Ok(())
+    }
+
+    /// Copies a message or a frame from our own buffer to the program's; returns the length of the message in bytes.
+    ///
+    /// # Safety
+    /// As for [`finish`](Self::finish).
+    unsafe fn land(&mut self, context: &Context, wire: &[u8], is_frame: bool) -> Result<usize, c_int> {
+        let memory = self.memory;
+        let ahead = self.ahead.map(|decoding| (decoding, Instant::now()));
+        // SAFETY: the caller vouches for the memory.
+        let write = |span: &Span| unsafe { land(context, wire, is_frame, span, memory.capacity) };
+        let is_ours = matches!(self.place, Place::Program(..)) || memory.capacity == 0;
+        let claim = if is_ours { None } else { context.receive_memory.free(&memory) };
+        let landed = if is_ours || claim.is_some() {
+            write(&memory.span)
+        } else {
+            context.room(memory.capacity).and_then(|mut message| {
+                let count = MPI_Count::try_from(memory.capacity).map_err(|_| ERR_INTERN)?;
+                let len = write(&Span::new(message.room().as_mut_ptr().cast(), count, BYTE))?;
+                message.set_len(len);
+                context.receive_memory.keep(context, memory, message, self._held.take());
+                Ok(len)
+            })
+        };
+        drop(claim);
+        if let Some((decoding, start)) = ahead {
+            context.prefetch_gain.delivered(decoding, start.elapsed());
+        }
+        landed
+    }
+
+    /// The MPI completed the receive with an error. The buffer is not freed: Open MPI 4.1 completes a receive with `MPI_ERR_TRUNCATE`
+    /// before all of a long message has come, and writes the rest to it later.
+    ///
+    /// `source`: the message's source, if the MPI reported it. If the message was the head of a stream, its tail is dropped.
+    pub(crate) fn abandon(self, context: &Context, source: c_int) {
+        let mut stream = None;
+        if let Some(Came::Elsewhere(wire, _)) = self.came {
+            stream = context.engine.torn(&wire);
+            std::mem::forget(wire);
+        }
+        // SAFETY: a buffer of at least `SHORTEST` bytes, lent by the program until now.
+        unsafe {
+            match self.place {
+                Place::Program(bytes, _claim) => {
+                    let seen = self
+                        .memory
+                        .front(context, |front| (context.engine.is_frame(front), context.engine.torn(front)));
+                    if let Ok((true, torn)) = seen {
+                        stream = stream.or(torn);
+                        wipe(context, &self.memory);
+                    }
+                    std::mem::forget((bytes, self._held));
+                }
+                Place::Bounce(mut bounce) => {
+                    stream = bounce.buffer.room().get(..FRONT).and_then(|front| context.engine.torn(front));
+                    std::mem::forget((bounce, self._held));
+                }
+                Place::Emptied => std::mem::forget(self._held),
+            }
+        }
+        if let Some(stream) = stream {
+            Arriving::drop_tail(context, stream, self.peers.world_rank(source));
+        }
+        context.receive_memory.settle(context);
+    }
+}
+
+impl Bounce {
+    /// Room for a message of up to `capacity` bytes; `None` if memory is short.
+    fn new(context: &Context, capacity: usize) -> Result<Option<Self>, c_int> {
+        let Some(mut buffer) = context.engine.buffer(capacity + 1) else { return Ok(None) };
+        let room = buffer.room().as_mut_ptr();
+        let split = Some(capacity).filter(|capacity| context.family.overruns() && *capacity > 0);
+        let bytes = match split {
+            Some(_) => context.absolute(&[(room, capacity - 1), (room.wrapping_add(capacity), 1)])?,
+            None => context.byte_span(room, capacity)?,
+        };
+        Ok(Some(Self { bytes, buffer, split }))
+    }
+
+    /// Room for a message of exactly `len` bytes.
+    pub(crate) fn exact(context: &Context, len: usize) -> Result<Self, c_int> {
+        let mut buffer = context.room(len)?;
+        let bytes = context.byte_span(buffer.room().as_mut_ptr(), len)?;
+        buffer.set_len(len);
+        Ok(Self { bytes, buffer, split: None })
+    }
+
+    /// The message of `len` bytes that was received.
+    fn received(self, len: usize) -> Buffer {
+        let mut buffer = self.buffer;
+        if self.split == Some(len) {
+            buffer.room().copy_within(len..=len, len - 1);
+        }
+        buffer.set_len(len);
+        buffer
+    }
+}
+
+/// Overwrites what looks like a frame, so that the program does not send it on (`docs/format/frame.md`).
+unsafe fn wipe(context: &Context, memory: &Memory) {
+    // SAFETY: the program's buffer, which has room for a header. A failure is ignored, since an error is being reported already.
+    let _ = unsafe { land_raw(context, &[0; HEADER_LEN], &memory.span, memory.capacity) };
+}

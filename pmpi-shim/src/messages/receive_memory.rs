@@ -1,0 +1,148 @@
+//! Pending receives that the MPI writes directly to the program's memory. A frame stays there until it is decoded, so nothing else may be
+//! written there before.
+//!
+//! The standard forbids pending receives that share memory (MPI 3.1, section 3.7.2), but benchmarks post whole windows of receives into one
+//! buffer. So a receive whose memory overlaps that of a pending one uses our own buffer, and so does every later one in that memory
+//! ([`ReceiveMemory::claim`]). If its message comes first, it is kept, and written to the program's memory when nothing is pending there any more
+//! ([`ReceiveMemory::keep`]).
+//!
+//! Receives that cannot bring a frame are left to the MPI and not tracked here.
+
+mod landing;
+
+use crate::mpi::span::{OwnedType, Span};
+use crate::mpi::sys::*;
+use mpress::Buffer;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The memory of a receive.
+#[derive(Clone, Copy)]
+pub(crate) struct Memory {
+    /// As a span of bytes, if contiguous.
+    pub(crate) span: Span,
+    /// In bytes.
+    pub(crate) capacity: usize,
+    /// Whether the bytes of a message have the same order in memory as on the wire.
+    pub(crate) contiguous: bool,
+}
+
+impl Memory {
+    /// Its address range. For a datatype with gaps only the first byte counts: the columns of an array interleave, but share no memory.
+    fn range(&self) -> Range<usize> {
+        let start = self.span.ptr.addr();
+        if self.contiguous {
+            return start..start.saturating_add(self.capacity);
+        }
+        let (mut lower, mut extent): (MPI_Aint, MPI_Aint) = (0, 0);
+        // SAFETY: a datatype of an MPI function's caller, and valid output pointers.
+        unsafe { PMPI_Type_get_true_extent(self.span.datatype, &raw mut lower, &raw mut extent) };
+        let first = start.wrapping_add(lower as usize);
+        first..first.saturating_add(1)
+    }
+}
+
+/// Number of shared ranges of memory that are remembered.
+const MOST_SHARED: usize = 64;
+
+/// A message that has come, for memory in which another receive is pending.
+struct Kept {
+    memory: Memory,
+    message: Buffer,
+    /// A reference to the datatype.
+    _held: Option<OwnedType>,
+}
+
+/// The pending receives, and what waits for them.
+#[derive(Default)]
+pub(crate) struct ReceiveMemory {
+    /// The ends of their memory by its start. They do not overlap.
+    pending: Mutex<BTreeMap<usize, usize>>,
+    /// Ranges in which receives have overlapped, the latest last.
+    shared: Mutex<Vec<Range<usize>>>,
+    count: AtomicUsize,
+    /// Whether there is a shared range.
+    is_shared: AtomicBool,
+    /// In the order in which they came, and whether there are any.
+    kept: Mutex<Vec<Kept>>,
+    has_kept: AtomicBool,
+    /// How often memory has become free.
+    freed: AtomicUsize,
+    /// Held while messages are written: the program may use its memory again only after that.
+    settling: Mutex<()>,
+}
+
+/// Exclusive use of a receive's memory, until dropped.
+pub(crate) struct Claim {
+    all: Arc<ReceiveMemory>,
+    start: usize,
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        let mut pending = self.all.lock();
+        pending.remove(&self.start);
+        self.all.count.store(pending.len(), Ordering::Release);
+        self.all.freed.fetch_add(1, Ordering::Release);
+    }
+}
+
+/// Whether a pending receive overlaps this range. They do not overlap each other, so at most one begins before it.
+fn overlaps(pending: &BTreeMap<usize, usize>, range: &Range<usize>) -> bool {
+    let mut before = pending.range(..range.start);
+    before.next_back().is_some_and(|(_, end)| *end > range.start)
+        || pending.range(range.clone()).next().is_some()
+}
+
+impl ReceiveMemory {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, usize>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether any memory is claimed, or was shared before.
+    pub(crate) fn is_used(&self) -> bool {
+        self.count.load(Ordering::Acquire) > 0 || self.is_shared.load(Ordering::Acquire)
+    }
+
+    /// Whether this memory overlaps that of a pending receive.
+    pub(crate) fn overlaps(&self, memory: &Memory) -> bool {
+        self.count.load(Ordering::Acquire) > 0 && overlaps(&self.lock(), &memory.range())
+    }
+
+    /// Claims this memory for a receive to be posted; `None` if receives share it, or have done so before: programs that share memory once
+    /// do it again.
+    pub(crate) fn claim(self: &Arc<Self>, memory: &Memory) -> Option<Claim> {
+        let range = memory.range();
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        if shared.iter().any(|known| known.start < range.end && range.start < known.end) {
+            return None;
+        }
+        let claim = self.hold(&range);
+        if claim.is_none() {
+            if shared.len() == MOST_SHARED {
+                shared.remove(0);
+            }
+            shared.push(range);
+            self.is_shared.store(true, Ordering::Release);
+        }
+        claim
+    }
+
+    /// Claims this memory; `None` if it overlaps that of a pending receive.
+    fn hold(self: &Arc<Self>, range: &Range<usize>) -> Option<Claim> {
+        let mut pending = self.lock();
+        if overlaps(&pending, range) {
+            return None;
+        }
+        pending.insert(range.start, range.end);
+        self.count.store(pending.len(), Ordering::Release);
+        Some(Claim { all: Arc::clone(self), start: range.start })
+    }
+
+    /// Whether a message may be written to this memory now: if so, nothing else is while the claim lives.
+    pub(crate) fn free(self: &Arc<Self>, memory: &Memory) -> Option<Claim> {
+        self.hold(&memory.range())
+    }
+}

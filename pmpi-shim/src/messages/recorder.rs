@@ -1,0 +1,162 @@
+//! Records the program's calls: its receive calls (`MPRESS_TRACE`), and samples of the messages that it sends (`MPRESS_RECORD`). Without
+//! these settings there is no recorder, and a call costs one branch.
+
+mod callsite;
+
+use crate::messages::recorder::callsite::Sites;
+use crate::mpi::handle::{Handle, HandleMap};
+use crate::mpi::span::{Kinds, Span};
+use crate::mpi::sys::*;
+use mpress::Settings;
+use mpress_record::{Call, CallKind, Kept, Run, Samples, Trace, Written};
+use std::ffi::c_char;
+use std::path::{Path, PathBuf};
+use std::ptr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The recorder of a rank. If one part of it cannot start, the others do.
+pub(crate) struct Recorder {
+    pub(crate) tracing: Option<Tracing>,
+    pub(crate) sampling: Option<Sampling>,
+    /// Whether this rank prints errors: one rank of each node does.
+    speaks: bool,
+}
+
+pub(crate) struct Tracing {
+    trace: Trace,
+    sites: Sites,
+    /// The names of the datatypes seen so far.
+    names: Mutex<HandleMap<Arc<str>>>,
+    /// Source, tag and communicator of the program's matched probes, by message handle.
+    pub(crate) matched: Mutex<HandleMap<Asked>>,
+    /// The program's persistent receives, by request handle.
+    pub(crate) persistent: Mutex<HandleMap<Receive>>,
+}
+
+/// A receive call, without its call site. Everything asked of the MPI is kept here.
+pub(crate) struct Receive {
+    pub(crate) span: Span,
+    /// The name of the datatype.
+    pub(crate) name: Arc<str>,
+    pub(crate) asked: Asked,
+}
+
+pub(crate) struct Sampling {
+    pub(crate) samples: Samples,
+    folder: PathBuf,
+    run: Run,
+}
+
+/// Source, tag and number of the communicator, as in a trace.
+pub(crate) type Asked = (i32, i32, u32);
+
+/// The result of recording on one rank.
+pub(crate) struct Recorded {
+    pub(crate) calls: Written,
+    pub(crate) kept: Kept,
+    /// Whether anything could not be written.
+    pub(crate) failed: bool,
+}
+
+impl Recorder {
+    /// The recorder, if the settings ask for one. `run`: the rank that is recorded.
+    pub(crate) fn start(settings: &Settings, run: &Run, speaks: bool) -> Option<Self> {
+        if settings.trace.is_none() && settings.record.is_none() {
+            return None;
+        }
+        let say = move |why: &str| {
+            if speaks {
+                say!("mpress: {why}");
+            }
+        };
+        let tracing = settings.trace.as_deref().map(|folder| Tracing::start(folder, run, say));
+        let sampling = settings.record.as_deref().map(|folder| {
+            // The program may change its directory before the samples are written.
+            let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+            Samples::prepare(&folder, run)?;
+            Ok(Sampling { samples: Samples::new(settings.record_limit), folder, run: run.clone() })
+        });
+        Some(Self {
+            tracing: tracing.and_then(|tracing| told(tracing, say)),
+            sampling: sampling.and_then(|sampling| told(sampling, say)),
+            speaks,
+        })
+    }
+
+    /// Writes everything and closes the files. `settings`: those of the recorder.
+    pub(crate) fn finish(&self, settings: &Settings) -> Recorded {
+        let calls = self.tracing.as_ref().map(|tracing| tracing.trace.finish());
+        let mut failed = settings.trace.is_some() && calls.as_ref().is_none_or(|calls| calls.error.is_some());
+        let mut kept = Kept::default();
+        if let Some(Sampling { samples, folder, run }) = &self.sampling {
+            kept = samples.kept();
+            if let Err(why) = samples.write(folder, run) {
+                failed = true;
+                (kept.messages, kept.bytes) = (0, 0);
+                if self.speaks {
+                    say!("mpress: {why}; the samples of messages are not complete");
+                }
+            }
+        } else {
+            failed |= settings.record.is_some();
+        }
+        Recorded { calls: calls.unwrap_or_default(), kept, failed }
+    }
+}
+
+/// Reports an error once.
+fn told<T>(result: Result<T, String>, say: impl Fn(&str)) -> Option<T> {
+    result.inspect_err(|why| say(&format!("{why}; nothing is recorded there"))).ok()
+}
+
+impl Tracing {
+    fn start(folder: &Path, run: &Run, say: impl Fn(&str) + Send + 'static) -> Result<Self, String> {
+        Ok(Self {
+            trace: Trace::start(folder, run, say)?,
+            sites: Sites::default(),
+            names: Mutex::default(),
+            matched: Mutex::default(),
+            persistent: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn name(&self, kinds: &Kinds, datatype: MPI_Datatype) -> Arc<str> {
+        if kinds.predefined(datatype).is_none() {
+            return name_of(datatype); // the handle may be reused for another type
+        }
+        let mut names = locked(&self.names);
+        Arc::clone(names.entry(datatype.key()).or_insert_with(|| name_of(datatype)))
+    }
+
+    pub(crate) fn record(&self, kind: CallKind, receive: &Receive) {
+        let Receive { span, name, asked: (source, tag, comm) } = receive;
+        self.trace.record(Call {
+            site: self.sites.here(),
+            source: *source,
+            tag: *tag,
+            count: u64::try_from(span.count).unwrap_or(0),
+            datatype: Arc::clone(name),
+            buffer: span.ptr.addr() as u64,
+            comm: *comm,
+            kind,
+        });
+    }
+}
+
+/// A lock that ignores poisoning: a panic cannot leave the state kept here inconsistent.
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// MPI's name of a datatype, or `derivedN` for an unnamed one of N bytes.
+fn name_of(datatype: MPI_Datatype) -> Arc<str> {
+    let mut name = [0_u8; 512]; // MPI_MAX_OBJECT_NAME is 64 or 128
+    let mut len = 0;
+    // SAFETY: a datatype of an MPI function's caller, and output buffers that are large enough.
+    let code = unsafe { PMPI_Type_get_name(datatype, name.as_mut_ptr().cast::<c_char>(), &raw mut len) };
+    let name = usize::try_from(len).ok().and_then(|len| name.get(..len));
+    match name.filter(|name| code == SUCCESS && !name.is_empty()) {
+        Some(name) => String::from_utf8_lossy(name).into(),
+        None => format!("derived{}", Span::new(ptr::null_mut(), 1, datatype).bytes().unwrap_or(0)).into(),
+    }
+}

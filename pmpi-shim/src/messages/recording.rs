@@ -1,0 +1,184 @@
+//! Selects the calls and messages to record, and passes them to the [`Recorder`](crate::messages::recorder::Recorder).
+
+use crate::messages::context::Context;
+use crate::messages::recorder::{Asked, Receive, Sampling, Tracing, locked};
+use crate::mpi::device;
+use crate::mpi::handle::Handle;
+use crate::mpi::span::{Envelope, Span};
+use crate::mpi::sys::*;
+use mpress::FLOOR;
+use mpress_record::{CallKind, Message};
+use std::ffi::c_int;
+use std::slice;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+impl Context {
+    /// Whether anything is recorded.
+    #[inline]
+    pub(crate) fn records(&self) -> bool {
+        self.recorder.is_some()
+    }
+
+    #[inline]
+    fn tracing(&self) -> Option<&Tracing> {
+        self.recorder.as_ref()?.tracing.as_ref()
+    }
+
+    /// Whether receive calls are recorded.
+    #[inline]
+    pub(crate) fn traces(&self) -> bool {
+        self.tracing().is_some()
+    }
+
+    /// Records a receive call of the program.
+    #[inline]
+    pub(crate) fn trace(&self, kind: CallKind, message: &Envelope) {
+        if let Some(tracing) = self.tracing()
+            && let Some(receive) = self.receive(tracing, message)
+        {
+            tracing.record(kind, &receive);
+        }
+    }
+
+    /// Keeps a receive for which the program has made a persistent request.
+    #[inline]
+    pub(crate) fn trace_init(&self, message: &Envelope, request: MPI_Request) {
+        if let Some(tracing) = self.tracing()
+            && let Some(receive) = self.receive(tracing, message)
+        {
+            locked(&tracing.persistent).insert(request.key(), receive);
+        }
+    }
+
+    /// Records the start of a persistent request, if it is a receive.
+    #[inline]
+    pub(crate) fn trace_start(&self, request: MPI_Request) {
+        if let Some(tracing) = self.tracing()
+            && let Some(receive) = locked(&tracing.persistent).get(&request.key())
+        {
+            tracing.record(CallKind::Start, receive);
+        }
+    }
+
+    /// Called when the program frees a request, whose handle the MPI may reuse.
+    #[inline]
+    pub(crate) fn forget_start(&self, request: MPI_Request) {
+        if let Some(tracing) = self.tracing() {
+            locked(&tracing.persistent).remove(&request.key());
+        }
+    }
+
+    /// A receive to record, unless the MPI will refuse its arguments.
+    #[cold]
+    fn receive(&self, tracing: &Tracing, message: &Envelope) -> Option<Receive> {
+        let Envelope { span, peer, tag, comm } = *message;
+        span.bytes()?;
+        let asked = self.asked(peer, tag, comm)?;
+        Some(Receive { span, name: tracing.name(&self.kinds, span.datatype), asked })
+    }
+
+    fn asked(&self, source: c_int, tag: c_int, comm: MPI_Comm) -> Option<Asked> {
+        static NEXT: AtomicU32 = AtomicU32::new(1);
+        let number = if comm == COMM_WORLD {
+            0
+        } else {
+            *self.all_peers(comm)?.number.get_or_init(|| NEXT.fetch_add(1, Ordering::Relaxed))
+        };
+        let source = match source {
+            ANY_SOURCE => -1,
+            PROC_NULL => -2,
+            rank => rank,
+        };
+        Some((source, if tag == ANY_TAG { -1 } else { tag }, number))
+    }
+
+    /// Keeps what a matched probe asked for, by the message that it returned.
+    #[inline]
+    pub(crate) fn trace_matched(&self, source: c_int, tag: c_int, comm: MPI_Comm, message: MPI_Message) {
+        if let Some(tracing) = self.tracing()
+            && let Some(asked) = self.asked(source, tag, comm)
+        {
+            locked(&tracing.matched).insert(message.key(), asked);
+        }
+    }
+
+    /// Records the receive of a message from a matched probe.
+    #[inline]
+    pub(crate) fn trace_matched_receive(&self, kind: CallKind, span: &Span, message: MPI_Message) {
+        if let Some(tracing) = self.tracing() {
+            let asked = locked(&tracing.matched).remove(&message.key());
+            if let Some(asked) = asked.filter(|_| span.bytes().is_some()) {
+                let name = tracing.name(&self.kinds, span.datatype);
+                tracing.record(kind, &Receive { span: *span, name, asked });
+            }
+        }
+    }
+
+    /// Whether samples are taken of this message.
+    #[inline]
+    pub(crate) fn is_sampled(&self, message: &Envelope) -> bool {
+        self.sampled(message).is_some()
+    }
+
+    /// The sampling, and the destination's rank in the world, for messages to other processes that are long enough to be compressed.
+    fn sampled(&self, message: &Envelope) -> Option<(&Sampling, c_int)> {
+        let sampling = self.recorder.as_ref()?.sampling.as_ref()?;
+        if message.tag < 0 || message.peer < 0 || message.span.bytes()? < FLOOR {
+            return None;
+        }
+        let peers = self.all_peers(message.comm).filter(|peers| peers.has(message.peer))?;
+        let dst = peers.world_rank(message.peer);
+        (dst != self.world.rank).then_some((sampling, dst))
+    }
+
+    /// Samples a message that the program sends by this call.
+    ///
+    /// # Safety
+    /// `message` must be what the caller of a send function gave.
+    #[inline]
+    pub(crate) unsafe fn sample(&self, message: &Envelope, call: &'static str) {
+        if let Some((sampling, dst)) = self.sampled(message) {
+            // SAFETY: the caller vouches for the message.
+            unsafe { self.sample_span(sampling, &message.span, (dst, message.tag), call) };
+        }
+    }
+
+    /// Samples elements that the program sends in a collective call, to one rank of the world or to several.
+    ///
+    /// # Safety
+    /// `span` must be what the caller of a collective function gave.
+    #[inline]
+    pub(crate) unsafe fn sample_collective(&self, span: &Span, dst: Option<c_int>) {
+        if let Some(sampling) = self.recorder.as_ref().and_then(|recorder| recorder.sampling.as_ref()) {
+            // SAFETY: the caller vouches for the span.
+            unsafe { self.sample_span(sampling, span, (dst.unwrap_or(-1), -1), "collective") };
+        }
+    }
+
+    #[cold]
+    unsafe fn sample_span(
+        &self,
+        sampling: &Sampling,
+        span: &Span,
+        (dst, tag): (c_int, c_int),
+        call: &'static str,
+    ) {
+        let Some(len) = span.bytes().filter(|len| *len >= FLOOR) else { return };
+        if self.refused(span) || device::is_device(span.ptr) {
+            return;
+        }
+        let layout = self.host_layout(span.datatype);
+        let kind = layout.kind();
+        // A process from outside the world has no rank in it.
+        let message = Message { kind, len, src: self.world.rank, dst: dst.max(-1), tag, call };
+        sampling.samples.offer(&message, |place| {
+            if !layout.is_contiguous() {
+                // SAFETY: the caller vouches for the span.
+                return unsafe { self.gather(span, place) }.is_ok();
+            }
+            // SAFETY: contiguous elements of `len` bytes, which the program lends at least until its call returns.
+            place.copy_from_slice(unsafe { slice::from_raw_parts(span.ptr.cast::<u8>(), len) });
+            true
+        });
+    }
+}

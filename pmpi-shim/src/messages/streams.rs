@@ -1,0 +1,193 @@
+//! Long messages in chunks, so that they are encoded, sent and decoded at the same time (cMPI, section 2.4).
+//!
+//! The head of a stream is a frame that is sent like its message: receives and probes match it. The chunks of its tail are sent on the
+//! private communicator, with a tag of the stream. All of them are started in the call that starts the message, so the MPI does the rest in
+//! whatever call this process makes next; a call that waits for the message itself starts most of them when the head has been matched. A send is complete
+//! when its head and all its chunks are. But the receiver may wait in a call of
+//! the MPI that receives no chunks, for a message that this process sends only after this one: so once the head has been matched, a send is
+//! not waited for without end ([`Streams::patience`]), and the chunks that are left then belong to no request.
+
+mod arriving;
+mod departing;
+mod pace;
+
+pub(crate) use arriving::{Arriving, Next, Target};
+pub(crate) use departing::Departing;
+
+use crate::messages::budget::{Kept, Pending};
+use crate::mpi::sys::*;
+use mpress::{Buffer, Stream};
+use std::collections::{HashSet, VecDeque};
+use std::ffi::c_int;
+use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Bytes of a tail that are started before the head has been matched, by a call that waits for that: the unexpected queue data of each message at the receiver.
+const AHEAD: usize = 128 << 10;
+
+/// Greatest number of bytes of messages whose tails go ahead of their receivers. A message that would exceed it is sent in one frame.
+const MOST_AHEAD: usize = 16 << 20;
+
+/// Greatest number of streams pending at a time, less than the number of their tags.
+const MOST_STREAMS: usize = 1 << 10;
+
+/// Bytes of memory that are left for other uses while a stream is encoded.
+const SPARE: usize = 1 << 20;
+
+/// The estimate of the network may be wrong, and a receiver without a processor of its own late.
+const LEAST_PATIENCE: Duration = Duration::from_millis(20);
+const MOST_PATIENCE: Duration = Duration::from_secs(1);
+/// The waiting time is halved at most this many times.
+const MOST_VAIN: u32 = 6;
+/// Every 64th stream is waited for with full patience again, since receivers may have become faster.
+const TRIED_AGAIN: u32 = 1 << MOST_VAIN;
+
+/// A started send, and its memory, which is counted.
+type Send = (MPI_Request, Buffer, Kept);
+
+/// State shared by the streams of this process.
+pub(crate) struct Streams {
+    /// The communicator of the tails.
+    comm: MPI_Comm,
+    /// The tags of the tails, which are not used for anything else there.
+    tags: RangeInclusive<c_int>,
+    /// Times of sending count from here.
+    began: Instant,
+    /// The least time that starting a chunk has taken so far, in nanoseconds per MiB.
+    least_start: AtomicU64,
+    /// The number of the next stream.
+    next: AtomicU32,
+    /// Tags of streams that were cancelled after part of their tail had been sent.
+    burnt: Mutex<HashSet<c_int>>,
+    /// Number of streams sent by this process, and of tails being dropped.
+    busy: AtomicUsize,
+    /// The bytes of all that is being sent.
+    pending: Pending,
+    /// Messages that have not been matched, of calls that do not wait for that.
+    ahead: Pending,
+    /// Sends that no longer belong to a request, by stream, and their number.
+    left: Mutex<Vec<VecDeque<Send>>>,
+    are_left: AtomicUsize,
+    /// Tails being received that are not wanted.
+    dropped: Mutex<Vec<Arriving>>,
+    /// How often in a row a tail was waited for in vain.
+    vain: AtomicU32,
+}
+
+impl Streams {
+    pub(crate) fn new(comm: MPI_Comm, tags: RangeInclusive<c_int>, pending: Pending) -> Self {
+        Self {
+            comm,
+            tags,
+            began: Instant::now(),
+            least_start: AtomicU64::new(u64::MAX),
+            next: AtomicU32::new(0),
+            burnt: Mutex::default(),
+            busy: AtomicUsize::new(0),
+            pending,
+            ahead: Pending::default(),
+            left: Mutex::default(),
+            are_left: AtomicUsize::new(0),
+            dropped: Mutex::default(),
+            vain: AtomicU32::new(0),
+        }
+    }
+
+    /// Whether this process sends no streams, and drops none. Then nothing needs to be advanced, and it may wait in the MPI.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.busy.load(Ordering::Acquire) == 0
+    }
+
+    /// The tag of a stream's tail.
+    pub(crate) fn tag(&self, stream: &Stream) -> c_int {
+        self.tag_of(stream.id())
+    }
+
+    fn tag_of(&self, id: u32) -> c_int {
+        let count = self.tags.end().abs_diff(*self.tags.start()).saturating_add(1);
+        self.tags.start().saturating_add_unsigned(id % count)
+    }
+
+    /// How long this process was kept waiting by the start of a chunk of `len` bytes, which took this time.
+    fn stalled(&self, len: usize, time: Duration) -> Duration {
+        // Bytes below one MiB, and less than 2^44 ns.
+        let of = |ns: u64, from: usize, to: usize| ns.saturating_mul(to as u64) / (from as u64).max(1);
+        let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let of_mib = of(ns, len, 1 << 20);
+        let least = self.least_start.fetch_min(of_mib, Ordering::Relaxed).min(of_mib);
+        time.saturating_sub(Duration::from_nanos(of(least, 1 << 20, len)))
+    }
+
+    /// A number for a stream of a message of `len` bytes; `None` if the message is better sent in one frame. `holds`: the call waits for its receiver.
+    pub(crate) fn admit(&self, len: usize, holds: bool) -> Option<u32> {
+        let is_early = !holds && self.ahead.bytes().saturating_add(len) > MOST_AHEAD;
+        if is_early || self.busy.load(Ordering::Relaxed) >= MOST_STREAMS {
+            return None;
+        }
+        // Once the head is sent, there must be memory for the rest. This allocates and frees it without touching it.
+        let room = len.saturating_add(len / 16).saturating_add(SPARE);
+        Vec::<u8>::new().try_reserve_exact(room).ok()?;
+        let burnt = self.burnt.lock().unwrap_or_else(PoisonError::into_inner);
+        (0..=burnt.len())
+            .map(|_| self.next.fetch_add(1, Ordering::Relaxed))
+            .find(|id| !burnt.contains(&self.tag_of(*id)))
+    }
+
+    /// How long the sender of a stream waits for its tail, once the head has been matched, while no chunk leaves: twice what the network takes for all that is
+    /// pending, and less and less where that was in vain.
+    ///
+    /// An MPI calls a short message sent when it has copied it. If a program went on computing then, chunks would stay where they are until its
+    /// next call. So the last one is sent synchronously.
+    fn patience(&self, byte_ns: f64, id: u32) -> Duration {
+        let ns = self.pending.bytes() as f64 * byte_ns;
+        let vain = if id.is_multiple_of(TRIED_AGAIN) { 0 } else { self.vain.load(Ordering::Relaxed) };
+        Duration::from_nanos((2.0 * ns) as u64).clamp(LEAST_PATIENCE, MOST_PATIENCE)
+            / (1 << vain.min(MOST_VAIN))
+    }
+
+    /// A tail has been received within that time, or not.
+    fn waited(&self, received: bool) {
+        let vain = self.vain.load(Ordering::Relaxed);
+        self.vain.store(if received { 0 } else { (vain + 1).min(MOST_VAIN) }, Ordering::Relaxed);
+    }
+
+    /// Whether there are sends that no longer belong to a request.
+    #[inline]
+    pub(crate) fn has_left(&self) -> bool {
+        self.are_left.load(Ordering::Acquire) > 0
+    }
+
+    /// Finishes sends that no longer belong to a request; returns whether others are left.
+    pub(crate) fn sweep(&self) -> bool {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        left.retain_mut(|sends| {
+            while sends.front_mut().is_some_and(|(request, ..)| is_complete(request)) {
+                sends.pop_front();
+            }
+            !sends.is_empty()
+        });
+        self.are_left.store(left.len(), Ordering::Release);
+        !left.is_empty()
+    }
+
+    /// Keeps sends that no longer belong to a request.
+    fn leave(&self, sends: VecDeque<Send>) {
+        if sends.is_empty() {
+            return;
+        }
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        left.push(sends);
+        self.are_left.store(left.len(), Ordering::Release);
+    }
+}
+
+/// Tests our own request. A failed one counts as complete: its missing data is noticed elsewhere.
+fn is_complete(request: &mut MPI_Request) -> bool {
+    let (mut flag, mut status) = (0, empty_status());
+    // SAFETY: our own request, valid output pointers.
+    let code = unsafe { crate::mpi::real::MPI_Test(request, &raw mut flag, &raw mut status) };
+    code != SUCCESS || flag != 0
+}

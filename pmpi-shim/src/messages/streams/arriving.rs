@@ -1,0 +1,337 @@
+//! A stream that this process receives.
+
+use super::Streams;
+use super::pace::Pace;
+use crate::messages::context::Context;
+use crate::messages::error::Kept;
+use crate::messages::waiting;
+use crate::mpi::real;
+use crate::mpi::span::received_bytes;
+use crate::mpi::sys::*;
+use mpress::{Buffer, Incoming, Stream};
+use mpress_datatype::{Plan, Source};
+use std::collections::VecDeque;
+use std::ffi::c_int;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::slice;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+
+/// Greatest number of posted receives of chunks.
+const POSTED: usize = 4;
+
+/// The destination of the message.
+pub(crate) enum Target {
+    /// This memory of the program, which has room for it.
+    Memory(*mut u8),
+    /// Elements at this address, with room for it.
+    Elements(Plan, *mut u8),
+    /// To our own buffer.
+    Buffer(Buffer),
+    /// Nowhere: it is too long, or there is no memory for it.
+    Nowhere(c_int),
+}
+
+/// The progress of a stream.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// A chunk has been taken.
+    Taken,
+    /// No new chunk has come.
+    Missing,
+    /// The stream was complete before.
+    Over,
+}
+
+/// A stream whose head has been received.
+pub(crate) struct Arriving {
+    stream: Stream,
+    /// The source, a rank of the world.
+    source: c_int,
+    tag: c_int,
+    target: Target,
+    posted: VecDeque<(MPI_Request, Buffer)>,
+    /// The next chunk to decode.
+    next: usize,
+    /// The next chunk to post a receive for.
+    to_post: usize,
+    /// Bytes of the tail received so far.
+    received: usize,
+    pace: Pace,
+    outcome: Result<(), Kept>,
+}
+
+impl Arriving {
+    /// Begins with a head from rank `source` of the world.
+    ///
+    /// # Safety
+    /// The memory of `target` must live until the stream is complete.
+    pub(crate) unsafe fn new(
+        context: &Context,
+        (stream, head): (Stream, &Incoming<'_>),
+        source: c_int,
+        target: Target,
+    ) -> Self {
+        let tag = context.streams.tag(&stream);
+        let outcome = if let Target::Nowhere(code) = target { Err(Kept::new(code)) } else { Ok(()) };
+        let mut new = Self {
+            stream,
+            source,
+            tag,
+            target,
+            posted: VecDeque::new(),
+            next: 0,
+            to_post: 1,
+            received: 0,
+            pace: Pace::default(),
+            outcome,
+        };
+        new.decode(context, |context, out| context.engine.decode_head(head, out));
+        new
+    }
+
+    /// Receives the tail of a stream from rank `source` of the world, and drops it.
+    pub(crate) fn drop_tail(context: &Context, stream: Stream, source: c_int) {
+        if source < 0 {
+            return; // the source is not known
+        }
+        let tag = context.streams.tag(&stream);
+        let (target, outcome) = (Target::Nowhere(ERR_TRUNCATE), Err(Kept::new(ERR_TRUNCATE)));
+        let (posted, pace) = (VecDeque::new(), Pace::default());
+        Self { stream, source, tag, target, posted, next: 1, to_post: 1, received: 0, pace, outcome }
+            .leave(context);
+    }
+
+    /// Redirects the stream to this memory, and copies what has been decoded into our own buffer so far.
+    ///
+    /// # Safety
+    /// The memory must have room for the message, and live until the stream is complete.
+    pub(crate) unsafe fn move_to(&mut self, memory: *mut u8) {
+        if let Target::Buffer(buffer) = &mut self.target {
+            let come = self.stream.range(self.next).start;
+            buffer.set_len(come);
+            // SAFETY: the caller vouches for the memory, which is disjoint from ours.
+            unsafe { std::ptr::copy_nonoverlapping(buffer.as_ptr(), memory, buffer.len()) };
+            self.target = Target::Memory(memory);
+        }
+    }
+
+    /// Whether the message is no longer wanted.
+    pub(crate) fn is_dropped(&self) -> bool {
+        self.outcome.is_err()
+    }
+
+    /// Drops the rest as it comes; returns the error, if there was one.
+    pub(crate) fn drop_rest(mut self, context: &Context) -> Option<Kept> {
+        let error = std::mem::replace(&mut self.outcome, Err(Kept::new(ERR_TRUNCATE))).err();
+        self.leave(context);
+        error
+    }
+
+    /// Keeps the first error.
+    fn fail(&mut self, code: c_int) {
+        if self.outcome.is_ok() {
+            self.outcome = Err(Kept::new(code));
+        }
+    }
+
+    fn leave(self, context: &Context) {
+        context.streams.dropped.lock().unwrap_or_else(PoisonError::into_inner).push(self);
+        context.streams.busy.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Receives chunks of tails that are not wanted.
+    pub(crate) fn sweep(context: &Context) {
+        let mut dropped = context.streams.dropped.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = dropped.len();
+        dropped.retain_mut(|stream| !stream.advance(context));
+        context.streams.busy.fetch_sub(before - dropped.len(), Ordering::AcqRel);
+    }
+
+    /// At the end, receives and drops the remaining chunks of tails without a receiver.
+    pub(crate) fn drop_leftovers(context: &Context) {
+        let comm = context.private.comm;
+        if comm == COMM_NULL {
+            return; // no stream was sent
+        }
+        loop {
+            let (mut flag, mut message, mut status) = (0, MESSAGE_NULL, empty_status());
+            // SAFETY: our own communicator, valid output pointers, and a buffer with room for the message while it is received.
+            unsafe {
+                let found = real::MPI_Improbe(
+                    ANY_SOURCE,
+                    ANY_TAG,
+                    comm,
+                    &raw mut flag,
+                    &raw mut message,
+                    &raw mut status,
+                );
+                let len = c_int::try_from(received_bytes(&status)).unwrap_or(0);
+                let buffer = context.engine.buffer(received_bytes(&status));
+                let (SUCCESS, 1.., Some(mut buffer)) = (found, flag, buffer) else { return };
+                real::MPI_Mrecv(
+                    buffer.room().as_mut_ptr().cast(),
+                    len,
+                    BYTE,
+                    &raw mut message,
+                    &raw mut status,
+                );
+            }
+        }
+    }
+
+    /// Takes the chunks that have come; returns whether the stream is complete.
+    pub(crate) fn advance(&mut self, context: &Context) -> bool {
+        loop {
+            match self.take_next(context) {
+                Next::Taken => {}
+                Next::Missing => return false,
+                Next::Over => return true,
+            }
+        }
+    }
+
+    /// Takes the next chunk, if it has come.
+    pub(crate) fn take_next(&mut self, context: &Context) -> Next {
+        while self.posted.len() < POSTED && self.to_post < self.stream.chunks() {
+            if let Err(code) = self.post(context) {
+                self.fail(code);
+                if self.posted.is_empty() {
+                    // The rest cannot be received. The sender waits for its last chunk no longer than its patience lasts.
+                    return Next::Over;
+                }
+                break;
+            }
+        }
+        let Some((request, _)) = self.posted.front_mut() else { return Next::Over };
+        let (mut flag, mut status) = (0, empty_status());
+        // SAFETY: our own request, valid output pointers.
+        let code = unsafe { real::MPI_Test(request, &raw mut flag, &raw mut status) };
+        if code == SUCCESS && flag == 0 {
+            self.pace.missed();
+            return Next::Missing;
+        }
+        let Some((_, mut chunk)) = self.posted.pop_front() else { return Next::Over };
+        let index = self.next;
+        if code == SUCCESS {
+            chunk.set_len(received_bytes(&status));
+            self.received += chunk.len();
+            self.pace.came(&chunk);
+            if self.next + 1 == self.stream.chunks() {
+                waiting::received(self.received);
+                if context.world.other_node(self.source) {
+                    self.pace.tell(&context.engine);
+                }
+            }
+            let stream = self.stream;
+            self.decode(context, |context, out| context.engine.decode_chunk(&stream, index, &chunk, out));
+        } else {
+            self.fail(context.damaged);
+            self.next += 1;
+        }
+        Next::Taken
+    }
+
+    /// Bytes of memory for the chunks with posted receives.
+    pub(crate) fn room_for_chunks(&self) -> usize {
+        self.posted.len() * self.stream.longest()
+    }
+
+    fn post(&mut self, context: &Context) -> Result<(), c_int> {
+        let mut buffer = context.room(self.stream.longest())?;
+        let len = c_int::try_from(self.stream.longest()).map_err(|_| ERR_INTERN)?;
+        let mut request = REQUEST_NULL;
+        // SAFETY: a buffer with room for this number of bytes, kept with the request until that completes.
+        unsafe {
+            let (room, comm) = (buffer.room().as_mut_ptr(), context.private.comm);
+            ok(real::MPI_Irecv(room.cast(), len, BYTE, self.source, self.tag, comm, &raw mut request))?;
+        }
+        self.posted.push_back((request, buffer));
+        self.to_post += 1;
+        Ok(())
+    }
+
+    /// Decodes the next chunk to its place. After an error chunks are only received.
+    fn decode(
+        &mut self,
+        context: &Context,
+        decode: impl FnOnce(&Context, &mut [MaybeUninit<u8>]) -> Result<(), mpress::FrameError>,
+    ) {
+        let range = self.stream.range(self.next);
+        self.next += 1;
+        if self.outcome.is_err() {
+            return;
+        }
+        let memory = match &mut self.target {
+            Target::Memory(memory) => *memory,
+            Target::Buffer(buffer) => buffer.room().as_mut_ptr(),
+            Target::Elements(plan, memory) => {
+                // SAFETY: elements with room for the message, which the program lends.
+                if let Err(code) = unsafe { unpack_chunk(context, plan, *memory, range, decode) } {
+                    self.fail(code);
+                }
+                return;
+            }
+            Target::Nowhere(_) => return,
+        };
+        // SAFETY: memory with room for the message; `decode` writes only initialised bytes.
+        let out = unsafe {
+            slice::from_raw_parts_mut(memory.add(range.start).cast::<MaybeUninit<u8>>(), range.len())
+        };
+        if let Err(error) = waiting::coding(|| decode(context, out)) {
+            self.fail(context.damage(error));
+        }
+    }
+
+    /// The length of the message, and its buffer, if it is in one of our buffers. To be called once the stream is complete.
+    pub(crate) fn finish(mut self) -> Result<(usize, Option<Buffer>), c_int> {
+        std::mem::replace(&mut self.outcome, Ok(())).map_err(Kept::tell)?;
+        let len = self.stream.raw_len();
+        Ok(match std::mem::replace(&mut self.target, Target::Nowhere(ERR_INTERN)) {
+            Target::Buffer(mut buffer) => {
+                buffer.set_len(len);
+                (len, Some(buffer))
+            }
+            _ => (len, None),
+        })
+    }
+}
+
+impl Streams {
+    /// Finishes sends that no longer belong to a request, and drops tails; returns whether others are left.
+    pub(crate) fn end(&self, context: &Context) -> bool {
+        Arriving::sweep(context);
+        self.sweep() || !self.dropped.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+}
+
+/// Decodes a chunk, and unpacks it while it is in the cache.
+///
+/// # Safety
+/// The elements of `plan` at `memory` must be writable.
+unsafe fn unpack_chunk(
+    context: &Context,
+    plan: &Plan,
+    memory: *mut u8,
+    range: Range<usize>,
+    decode: impl FnOnce(&Context, &mut [MaybeUninit<u8>]) -> Result<(), mpress::FrameError>,
+) -> Result<(), c_int> {
+    let mut chunk = context.room(range.len())?;
+    waiting::coding(|| {
+        // SAFETY: initialised bytes viewed as possibly uninitialised; `decode` writes only initialised bytes.
+        let out = unsafe { slice::from_raw_parts_mut(chunk.room().as_mut_ptr().cast(), range.len()) };
+        decode(context, out).map_err(|error| context.damage(error))?;
+        chunk.set_len(range.len());
+        // SAFETY: guaranteed by the caller.
+        let elements = unsafe { mpress_datatype::Target::from_raw(memory, plan.reach()) };
+        plan.unpack(Source::new(&chunk, 0), range, elements).map_err(|_| ERR_INTERN)
+    })
+}
+
+impl Drop for Arriving {
+    /// The memory of posted receives is not freed, since the MPI still writes to it.
+    fn drop(&mut self) {
+        self.posted.drain(..).for_each(std::mem::forget);
+    }
+}

@@ -1,0 +1,130 @@
+//! Arguments of the calls that have handlers, under the standard's names: a struct per call, generated from `calls.txt` and
+//! `functions.txt`. A large-count form uses the struct of its call: a count is an `MPI_Count`, and an array of counts or displacements is
+//! [`Counts`].
+
+#![allow(non_camel_case_types, reason = "the names are those of MPI")]
+#![allow(dead_code, reason = "not every handler needs all")]
+
+use crate::mpi::span::{Envelope, Span};
+use crate::mpi::sys::*;
+use std::ffi::{c_char, c_int, c_void};
+
+include!(concat!(env!("OUT_DIR"), "/arguments.rs"));
+
+/// An array of counts or displacements, of `int` or of the large type.
+#[derive(Clone, Copy)]
+pub(crate) enum Counts {
+    Int(*const c_int),
+    Large(*const MPI_Count),
+}
+
+impl From<*const c_int> for Counts {
+    fn from(array: *const c_int) -> Self {
+        Self::Int(array)
+    }
+}
+
+impl From<*const MPI_Count> for Counts {
+    fn from(array: *const MPI_Count) -> Self {
+        Self::Large(array)
+    }
+}
+
+impl Counts {
+    /// Its address.
+    pub(crate) fn addr(self) -> usize {
+        match self {
+            Self::Int(array) => array.addr(),
+            Self::Large(array) => array.addr(),
+        }
+    }
+
+    /// # Safety
+    /// The array must have this entry.
+    pub(crate) unsafe fn at(self, index: usize) -> MPI_Count {
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            match self {
+                Self::Int(array) => (*array.add(index)).into(),
+                Self::Large(array) => *array.add(index),
+            }
+        }
+    }
+}
+
+/// The position in a packed buffer, as `int` or of the large type.
+#[derive(Clone, Copy)]
+pub(crate) enum Position {
+    Int(*mut c_int),
+    Large(*mut MPI_Count),
+}
+
+impl From<*mut c_int> for Position {
+    fn from(place: *mut c_int) -> Self {
+        Self::Int(place)
+    }
+}
+
+impl From<*mut MPI_Count> for Position {
+    fn from(place: *mut MPI_Count) -> Self {
+        Self::Large(place)
+    }
+}
+
+impl Position {
+    /// # Safety
+    /// The position must be readable, or null.
+    pub(crate) unsafe fn get(self) -> Option<MPI_Count> {
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            match self {
+                Self::Int(place) => place.as_ref().map(|at| (*at).into()),
+                Self::Large(place) => place.as_ref().copied(),
+            }
+        }
+    }
+
+    /// # Safety
+    /// The position must be writable. For a position of type `int`, the value must fit.
+    pub(crate) unsafe fn set(self, at: MPI_Count) {
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            match self {
+                Self::Int(place) => *place = c_int::try_from(at).unwrap_or(c_int::MAX),
+                Self::Large(place) => *place = at,
+            }
+        }
+    }
+}
+
+/// The buffer of a message.
+pub(crate) fn span(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype) -> Span {
+    Span::new(buf.cast_mut(), count, datatype)
+}
+
+impl Send {
+    /// The message of Send, Bsend, Ssend and Rsend.
+    pub(crate) fn message(&self) -> Envelope {
+        Envelope::new(span(self.buf, self.count, self.datatype), self.dest, self.tag, self.comm)
+    }
+}
+
+impl Isend {
+    /// The message of the nonblocking and persistent sends in all modes.
+    pub(crate) fn message(&self) -> Envelope {
+        Envelope::new(span(self.buf, self.count, self.datatype), self.dest, self.tag, self.comm)
+    }
+}
+
+impl Recv {
+    pub(crate) fn message(&self) -> Envelope {
+        Envelope::new(span(self.buf, self.count, self.datatype), self.source, self.tag, self.comm)
+    }
+}
+
+impl Irecv {
+    /// The message of Irecv and Recv_init.
+    pub(crate) fn message(&self) -> Envelope {
+        Envelope::new(span(self.buf, self.count, self.datatype), self.source, self.tag, self.comm)
+    }
+}

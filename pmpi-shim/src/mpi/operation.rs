@@ -1,0 +1,107 @@
+//! A pending operation of the MPI: its request, and what is known of it.
+
+use crate::mpi::generalized;
+use crate::mpi::sys::*;
+use crate::mpi::{open, real};
+use std::ffi::c_int;
+
+/// The state of an operation, as far as known.
+#[derive(Clone, Copy)]
+pub(crate) enum Look {
+    UnderWay,
+    Complete(MPI_Status),
+    /// It failed, with this code. The status has the message's source, if the MPI reports it.
+    Failed(c_int, MPI_Status),
+}
+
+/// Returns the state of a request without changing it (`MPI_Request_get_status`).
+pub(crate) fn look(request: MPI_Request) -> Look {
+    let (mut flag, mut status) = (0, empty_status());
+    // SAFETY: our own request, which this call does not change; both output pointers are valid.
+    let code = unsafe { real::MPI_Request_get_status(request, &raw mut flag, &raw mut status) };
+    match (code, flag) {
+        (SUCCESS, 0) => Look::UnderWay,
+        // Open MPI reports the failure only in the status.
+        (SUCCESS, _) if status.MPI_ERROR == SUCCESS => Look::Complete(status),
+        (SUCCESS, _) => Look::Failed(status.MPI_ERROR, status),
+        _ => Look::Failed(code, status),
+    }
+}
+
+/// An operation that has been started.
+pub(crate) struct Operation {
+    pub(crate) request: MPI_Request,
+    /// Completion does not free the request, whose handle is only here.
+    is_persistent: bool,
+    /// The state found by `look`, once it is not `UnderWay`.
+    seen: Option<Look>,
+}
+
+impl Operation {
+    pub(crate) fn new(request: MPI_Request) -> Self {
+        Self { request, is_persistent: false, seen: None }
+    }
+
+    /// An operation with a persistent request.
+    pub(crate) fn persistent(request: MPI_Request) -> Self {
+        Self { is_persistent: true, ..Self::new(request) }
+    }
+
+    /// Returns its state. If it is over, its request may have been replaced, and if it failed, the MPI has called the error handler.
+    pub(crate) fn look(&mut self) -> Look {
+        if let Some(seen) = self.seen {
+            return seen;
+        }
+        let look = if self.is_persistent { self.complete() } else { look(self.request) };
+        if !matches!(look, Look::UnderWay) {
+            self.seen = Some(look);
+        }
+        look
+    }
+
+    /// Whether `look` may call an error handler of the program.
+    pub(crate) fn may_call_back(&self) -> bool {
+        self.is_persistent
+    }
+
+    /// Tests a persistent request. In MPICH from 4.3 on, and in Intel MPI, `MPI_Request_get_status` makes a complete one inactive: later
+    /// completion calls return an empty status and no error, or treat it as null. So it is completed at once, and another request replaces
+    /// it for those calls.
+    fn complete(&mut self) -> Look {
+        let (mut flag, mut status) = (0, empty_status());
+        // SAFETY: our own request, valid output pointers.
+        let code = unsafe { open::MPI_Test(&raw mut self.request, &raw mut flag, &raw mut status) };
+        if code == SUCCESS && flag == 0 {
+            return Look::UnderWay;
+        }
+        if let Ok(completed) = generalized::completed(None) {
+            drop(std::mem::replace(self, Self::new(completed)));
+        }
+        if code == SUCCESS { Look::Complete(status) } else { Look::Failed(code, status) }
+    }
+
+    /// The outcome, after the MPI has completed it with this status and without an error: the one found by `look`, if it has been called.
+    /// The error handler has been called for an error.
+    pub(crate) fn outcome(&self, status: &mut MPI_Status) -> Result<(), c_int> {
+        match self.seen {
+            None | Some(Look::UnderWay) => Ok(()),
+            Some(Look::Complete(seen)) => {
+                *status = seen;
+                Ok(())
+            }
+            Some(Look::Failed(code, seen)) => {
+                *status = seen;
+                Err(code)
+            }
+        }
+    }
+}
+
+impl Drop for Operation {
+    fn drop(&mut self) {
+        if self.is_persistent && self.request != REQUEST_NULL {
+            // SAFETY: our own request that is used nowhere else.
+            unsafe { real::MPI_Request_free(&raw mut self.request) };
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Message buffers as MPI describes them, by address, count and datatype, and their size in bytes.
+
+use crate::mpi::handle::{Handle, HandleMap};
+use crate::mpi::sys::*;
+use mpress::Kind;
+use std::ffi::{c_int, c_void};
+use std::ptr;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// `count` elements of `datatype` at `ptr`.
+#[derive(Clone, Copy)]
+pub(crate) struct Span {
+    pub(crate) ptr: *mut c_void,
+    pub(crate) count: MPI_Count,
+    pub(crate) datatype: MPI_Datatype,
+}
+
+/// A message: its buffer, the rank at the other end, tag and communicator.
+#[derive(Clone, Copy)]
+pub(crate) struct Envelope {
+    pub(crate) span: Span,
+    pub(crate) peer: c_int,
+    pub(crate) tag: c_int,
+    pub(crate) comm: MPI_Comm,
+}
+
+impl Envelope {
+    pub(crate) fn new(span: Span, peer: c_int, tag: c_int, comm: MPI_Comm) -> Self {
+        Self { span, peer, tag, comm }
+    }
+}
+
+/// How the elements of a span lie in memory, and their kind.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// Contiguous, in the order in which they are sent.
+    Contiguous(Kind),
+    /// In some other layout, or in memory that only the MPI may access.
+    Typed(Kind),
+}
+
+impl Layout {
+    pub(crate) fn is_contiguous(self) -> bool {
+        matches!(self, Self::Contiguous(_))
+    }
+
+    pub(crate) fn kind(self) -> Kind {
+        match self {
+            Self::Contiguous(kind) | Self::Typed(kind) => kind,
+        }
+    }
+}
+
+impl Span {
+    pub(crate) fn new(ptr: *mut c_void, count: impl Into<MPI_Count>, datatype: MPI_Datatype) -> Self {
+        Self { ptr, count: count.into(), datatype }
+    }
+
+    /// Length of the packed elements in bytes; `None` for arguments that the MPI will refuse.
+    pub(crate) fn bytes(&self) -> Option<usize> {
+        if !is_valid(self.datatype) {
+            return None;
+        }
+        let mut size: MPI_Count = 0;
+        // SAFETY: a datatype handle of the caller's, and a valid output pointer.
+        let code = unsafe { PMPI_Type_size_x(self.datatype, &raw mut size) };
+        if code != SUCCESS {
+            return None;
+        }
+        usize::try_from(size).ok()?.checked_mul(usize::try_from(self.count).ok()?)
+    }
+}
+
+/// The key of a communicator of the layer whose error handler returns errors; 0 if there is none.
+static ASKED: AtomicUsize = AtomicUsize::new(0);
+
+/// From now on datatypes are examined by calls with this communicator. With `COMM_NULL` they are not examined before they are used.
+pub(crate) fn ask_with(comm: MPI_Comm) {
+    ASKED.store(if comm == COMM_NULL { 0 } else { comm.key() }, Ordering::Release);
+}
+
+/// Whether the MPI knows this datatype. It would report an error of a call without a communicator, such as that for its size, to another handler than that
+/// of the program's call.
+fn is_valid(datatype: MPI_Datatype) -> bool {
+    static PREDEFINED: OnceLock<Kinds> = OnceLock::new();
+    if datatype == DATATYPE_NULL {
+        return false;
+    }
+    if PREDEFINED.get_or_init(Kinds::new).predefined(datatype).is_some() {
+        return true;
+    }
+    let (asked, mut size) = (ASKED.load(Ordering::Acquire), 0);
+    // SAFETY: a handle of the caller's for the MPI to examine, our own communicator, and a valid output pointer.
+    asked == 0 || unsafe { PMPI_Pack_size(0, datatype, MPI_Comm::from_key(asked), &raw mut size) } == SUCCESS
+}
+
+/// The kinds of the contiguous predefined datatypes.
+pub(crate) struct Kinds(HandleMap<Kind>);
+
+impl Kinds {
+    pub(crate) fn new() -> Self {
+        Self(PREDEFINED.iter().map(|&(datatype, kind)| (datatype.key(), kind)).collect())
+    }
+
+    /// The kind of a contiguous predefined datatype.
+    pub(crate) fn predefined(&self, datatype: MPI_Datatype) -> Option<Kind> {
+        self.0.get(&datatype.key()).copied()
+    }
+}
+
+/// How a datatype was made.
+pub(crate) fn combiner(datatype: MPI_Datatype) -> c_int {
+    let (mut integers, mut addresses, mut types, mut combiner) = (0, 0, 0, UNDEFINED);
+    // SAFETY: a valid datatype (its size has been obtained before), and valid output pointers.
+    unsafe {
+        // A type that was made with large counts supports only this form.
+        if has_large_counts() {
+            let (mut integers, mut addresses, mut counts, mut types) = (0, 0, 0, 0);
+            PMPI_Type_get_envelope_c(
+                datatype,
+                &raw mut integers,
+                &raw mut addresses,
+                &raw mut counts,
+                &raw mut types,
+                &raw mut combiner,
+            );
+        } else {
+            PMPI_Type_get_envelope(
+                datatype,
+                &raw mut integers,
+                &raw mut addresses,
+                &raw mut types,
+                &raw mut combiner,
+            );
+        }
+    }
+    combiner
+}
+
+/// Our own datatype, freed when dropped; pending operations keep what they need of it.
+pub(crate) struct OwnedType(pub(crate) MPI_Datatype);
+
+impl Drop for OwnedType {
+    fn drop(&mut self) {
+        // SAFETY: our own type, freed once.
+        unsafe { PMPI_Type_free(&raw mut self.0) };
+    }
+}
+
+/// Bytes as a span whose count fits an `int`, with a datatype made for it if needed.
+pub(crate) struct ByteSpan {
+    pub(crate) span: Span,
+    pub(crate) _datatype: Option<OwnedType>,
+}
+
+impl ByteSpan {
+    /// The count, which always fits.
+    pub(crate) fn count(&self) -> c_int {
+        c_int::try_from(self.span.count).unwrap_or(c_int::MAX)
+    }
+}
+
+/// Number of bytes received, according to the status.
+pub(crate) fn received_bytes(status: &MPI_Status) -> usize {
+    let mut bytes: MPI_Count = 0;
+    // SAFETY: a status of the MPI's and a valid output pointer.
+    unsafe { PMPI_Get_elements_x(ptr::from_ref(status).cast_mut(), BYTE, &raw mut bytes) };
+    usize::try_from(bytes).unwrap_or(0)
+}
+
+/// Sets the number of bytes received in a status.
+pub(crate) fn set_received_bytes(status: &mut MPI_Status, bytes: usize) {
+    let bytes = MPI_Count::try_from(bytes).unwrap_or(MPI_Count::MAX);
+    // SAFETY: a status and a predefined type.
+    unsafe { PMPI_Status_set_elements_x(ptr::from_mut(status), BYTE, bytes) };
+}
+
+/// Stores a status where the program wants it, unless it ignores statuses.
+///
+/// # Safety
+/// `place` must be a status or `MPI_STATUS_IGNORE`.
+pub(crate) unsafe fn store_status(place: *mut MPI_Status, status: &MPI_Status) {
+    if place != STATUS_IGNORE && !place.is_null() {
+        // SAFETY: the caller vouches for `place`. The error field is left unchanged, since calls for a single request do not set it.
+        unsafe {
+            let error = (*place).MPI_ERROR;
+            *place = *status;
+            (*place).MPI_ERROR = error;
+        }
+    }
+}
+
+/// The greatest tag, which is the same for all communicators, and constant.
+pub(crate) fn greatest_tag() -> c_int {
+    static GREATEST: OnceLock<c_int> = OnceLock::new();
+    *GREATEST.get_or_init(|| {
+        let (mut value, mut found) = (ptr::null::<c_int>(), 0);
+        // SAFETY: a predefined attribute, whose value is the address of an `int`, and valid output pointers.
+        unsafe {
+            PMPI_Comm_get_attr(COMM_WORLD, TAG_UB, (&raw mut value).cast(), &raw mut found);
+            if found != 0 && !value.is_null() { *value } else { c_int::MAX }
+        }
+    })
+}

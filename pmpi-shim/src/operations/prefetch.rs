@@ -1,0 +1,485 @@
+//! Receives messages ahead: while the program waits for one message, looks for the messages that it is expected to ask for next (A. Afsahi
+//! and N. J. Dimopoulos, *Efficient Communication Using Message Prediction for Cluster of Multiprocessors*, 2000, sections 3 and 7).
+//!
+//! A predictor observes the receive calls and matched probes of this rank. While a call waits, messages with exactly the predicted sources,
+//! tags and communicators are probed for, if they may be long enough ([`LONG`]). If such a message may be a frame, and is the first message
+//! of its source that this rank has not received, it moves to the unexpected queue, where it is received and decoded, one frame or chunk per step. The
+//! message order is thus that of any message that is taken early ([`unexpected`](crate::operations::unexpected)). No other messages are taken. After a receive
+//! with a wildcard nothing is looked for.
+//!
+//! The completion of a synchronous send tells the sender that the program's receive has started. So such messages are not sent as frames
+//! ([`Shim::frame_of`](crate::operations::state::Shim::frame_of)), and not taken.
+//!
+//! The benefit is measured: the gain is the decoding time before the program asks for a message, less the time to copy the message; the
+//! loss is the time of the predictor, and the time by which waiting calls may return later ([`Trial`]).
+
+use crate::messages::context::Context;
+use crate::messages::error::Error;
+use crate::messages::peers::Peers;
+use crate::mpi::span::greatest_tag;
+use crate::mpi::sys::*;
+use crate::operations::unexpected::{Unexpected, look_into_the_mpi};
+use mpress::{Predict, Settings};
+use mpress_predict::{Envelope as Call, Predictor, Tournament};
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Number of predicted calls that are looked at.
+const FAR: usize = 32;
+
+/// Length of a receive buffer from which its message is looked for, in bytes. To decode a shorter message takes only a few microseconds, and
+/// each look takes one.
+pub(crate) const LONG: usize = 32 << 10;
+
+/// Number of different messages that are looked for at a time.
+const MOST: usize = 8;
+
+/// Number of communicators that are known at a time. Receives on others are not predicted.
+const COMMS: usize = 64;
+
+/// Messages to look for, among those that other ranks may send as frames.
+pub(crate) struct Prefetch {
+    /// `None` if this is off. A thread that finds the lock taken goes on without it.
+    foresight: Option<Mutex<Foresight>>,
+    /// Changed only under the lock.
+    phase: AtomicU8,
+}
+
+/// Nothing is looked for.
+const IDLE: u8 = 0;
+/// The program has made another call, so the messages to look for must be determined again.
+const STALE: u8 = 1;
+/// The messages in `wanted` are looked for.
+const LOOKING: u8 = 2;
+
+struct Foresight {
+    predictor: Box<Tournament>,
+    /// Indexed by the predictor's numbers for them.
+    comms: Vec<Option<(MPI_Comm, Arc<Peers>)>>,
+    wanted: Vec<Wanted>,
+    /// Number of receive calls for which nothing is looked for, because no long message was expected soon.
+    rest: usize,
+    /// Index of the message that is looked for next.
+    turn: usize,
+    /// Memory for messages taken ahead, in bytes.
+    memory: usize,
+    trial: Trial,
+    /// Time of the next look.
+    next_look: Instant,
+    /// For tests: every message that has come is taken, but only possible frames are received, and the trial never ends.
+    all: bool,
+}
+
+/// What a receive call or matched probe asks for.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked {
+    pub(crate) source: c_int,
+    pub(crate) tag: c_int,
+    /// Whether the message may have [`LONG`] bytes.
+    pub(crate) may_be_long: bool,
+}
+
+/// A message that is looked for.
+struct Wanted {
+    comm: u32,
+    source: c_int,
+    tag: c_int,
+    /// Number of messages like this that are expected.
+    times: usize,
+}
+
+impl Prefetch {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let foresight = (settings.predict != Predict::Off).then(|| {
+            Mutex::new(Foresight {
+                predictor: Box::default(),
+                comms: Vec::new(),
+                wanted: Vec::new(),
+                rest: 0,
+                turn: 0,
+                memory: settings.predict_memory,
+                trial: Trial::new(),
+                next_look: Instant::now(),
+                all: settings.predict == Predict::All,
+            })
+        });
+        Self { foresight, phase: AtomicU8::new(IDLE) }
+    }
+
+    /// Whether receive calls need to be observed.
+    #[inline]
+    pub(crate) fn is_on(&self) -> bool {
+        self.foresight.is_some()
+    }
+
+    /// Observes that the program asks for this message, which may be a frame, or for any message, by a wildcard.
+    #[inline]
+    pub(crate) fn observe(&self, context: &Context, asked: Asked, comm: MPI_Comm, peers: &Arc<Peers>) {
+        if let Some(mut foresight) = self.try_lock() {
+            let goes_on = foresight.observe(context, asked, comm, peers);
+            self.phase.store(if goes_on { STALE } else { IDLE }, Ordering::Release);
+        }
+    }
+
+    /// Whether there are messages to look for. If so, a waiting call must not wait in the MPI.
+    #[inline]
+    pub(crate) fn is_looking(&self, unexpected: &Unexpected) -> bool {
+        match self.phase.load(Ordering::Acquire) {
+            IDLE => false,
+            LOOKING => true,
+            _ => self.begin(unexpected),
+        }
+    }
+
+    #[cold]
+    fn begin(&self, unexpected: &Unexpected) -> bool {
+        let Some(mut foresight) = self.try_lock() else { return false };
+        let begun = foresight.begin(unexpected);
+        self.phase.store(if begun { LOOKING } else { IDLE }, Ordering::Release);
+        begun
+    }
+
+    /// Called when a waiting call has found nothing and goes on waiting.
+    #[inline]
+    pub(crate) fn step(&self, context: &Context, unexpected: &Unexpected) {
+        let Some(mut foresight) = self.looking() else { return };
+        let start = Instant::now();
+        let goes_on = foresight.step(context, unexpected, start);
+        foresight.trial.last = start.elapsed();
+        if !goes_on {
+            self.phase.store(IDLE, Ordering::Release);
+        }
+    }
+
+    /// The state, if messages are being looked for. Another thread's call may have changed that before the lock was taken.
+    fn looking(&self) -> Option<MutexGuard<'_, Foresight>> {
+        let looks = || self.phase.load(Ordering::Acquire) == LOOKING;
+        if looks() { self.try_lock().filter(|_| looks()) } else { None }
+    }
+
+    /// Forgets communicators that are being freed: from now on no other thread may probe on them.
+    pub(crate) fn forget_ended(&self, context: &Context) {
+        let Some(foresight) = &self.foresight else { return };
+        // The calling thread may hold the lock, if the MPI has called the program back.
+        let foresight = match context.multiple {
+            true => Some(foresight.lock().unwrap_or_else(PoisonError::into_inner)),
+            false => self.try_lock(),
+        };
+        if let Some(mut foresight) = foresight {
+            let Foresight { comms, wanted, .. } = &mut *foresight;
+            for (number, known) in (0..).zip(comms) {
+                if known.take_if(|(_, peers)| peers.ended()).is_some() {
+                    wanted.retain(|wanted| wanted.comm != number);
+                }
+            }
+        }
+    }
+
+    fn try_lock(&self) -> Option<MutexGuard<'_, Foresight>> {
+        self.foresight.as_ref()?.try_lock().ok()
+    }
+}
+
+impl Foresight {
+    /// Records a receive call; returns whether other messages are to be looked for.
+    fn observe(&mut self, context: &Context, asked: Asked, comm: MPI_Comm, peers: &Arc<Peers>) -> bool {
+        if !self.trial.goes_on(context.prefetch_gain.gained()) && !self.all {
+            return false;
+        }
+        if peers.ended() {
+            return false;
+        }
+        let Some(comm) = self.number(comm, peers) else { return false };
+        let Asked { source, tag, may_be_long } = asked;
+        let call = Call {
+            source: if source == ANY_SOURCE { -1 } else { source },
+            tag: if tag == ANY_TAG { -1 } else { tag },
+            comm,
+            count: u64::from(may_be_long),
+            ..Call::default()
+        };
+        if let Some(predicted) = self.predictor.predict(None) {
+            context.prefetch_gain.predicted(predicted == call);
+        }
+        let trial = &mut self.trial;
+        trial.timed(|| self.predictor.observe(0, call));
+        self.rest = self.rest.saturating_sub(1);
+        self.rest == 0 || self.all
+    }
+
+    /// The number of a communicator; `None` if there are too many.
+    fn number(&mut self, comm: MPI_Comm, peers: &Arc<Peers>) -> Option<u32> {
+        let is_known = |known: &Option<(_, Arc<Peers>)>| {
+            known.as_ref().is_some_and(|(_, known)| Arc::ptr_eq(known, peers))
+        };
+        let at = match self.comms.iter().position(is_known) {
+            Some(at) => at,
+            None => {
+                let new = Some((comm, Arc::clone(peers)));
+                let free = self.comms.iter().position(Option::is_none).unwrap_or(self.comms.len());
+                match self.comms.get_mut(free) {
+                    Some(place) => *place = new,
+                    None if free < COMMS => self.comms.push(new),
+                    None => return None,
+                }
+                free
+            }
+        };
+        u32::try_from(at).ok()
+    }
+
+    /// A communicator, if it has not been freed.
+    fn comm(comms: &[Option<(MPI_Comm, Arc<Peers>)>], number: u32) -> Option<&(MPI_Comm, Arc<Peers>)> {
+        let known = comms.get(usize::try_from(number).ok()?)?.as_ref();
+        known.filter(|(_, peers)| !peers.ended())
+    }
+
+    /// Determines the messages to look for; returns whether there are any.
+    fn begin(&mut self, unexpected: &Unexpected) -> bool {
+        self.wanted.clear();
+        if self.all {
+            self.want_all();
+            return true;
+        }
+        let mut looked_at = 0;
+        for call in self.predictor.ahead().take(FAR) {
+            looked_at += 1;
+            let Call { source, tag, comm, count, .. } = call;
+            // An extrapolated tag may exceed the greatest tag; no call can ask for it.
+            if source < 0 || tag < 0 || tag > greatest_tag() {
+                break;
+            }
+            if count == 0 {
+                continue;
+            }
+            let alike =
+                |wanted: &&mut Wanted| (wanted.source, wanted.tag, wanted.comm) == (source, tag, comm);
+            if let Some(known) = self.wanted.iter_mut().find(alike) {
+                known.times += 1;
+            } else if Self::comm(&self.comms, comm).is_some_and(|(_, peers)| peers.frames_with(source)) {
+                if self.wanted.len() == MOST {
+                    break;
+                }
+                self.wanted.push(Wanted { comm, source, tag, times: 1 });
+            }
+        }
+        if self.wanted.is_empty() {
+            self.rest = looked_at / 2;
+            return false;
+        }
+        let held = unexpected.hold();
+        let comms = &self.comms;
+        self.wanted.retain_mut(|wanted| {
+            let Some((comm, _)) = Self::comm(comms, wanted.comm) else { return false };
+            wanted.times = wanted.times.saturating_sub(held.count(*comm, wanted.source, wanted.tag));
+            wanted.times > 0
+        });
+        self.trial.waits();
+        !self.wanted.is_empty()
+    }
+
+    /// Looks for every message from every rank that may send frames.
+    fn want_all(&mut self) {
+        for (number, (_, peers)) in
+            (0..).zip(&self.comms).filter_map(|(number, known)| Some((number, known.as_ref()?)))
+        {
+            let sources = peers.ranks().filter(|source| peers.frames_with(*source));
+            self.wanted.extend(sources.map(|source| Wanted {
+                comm: number,
+                source,
+                tag: ANY_TAG,
+                times: usize::MAX,
+            }));
+        }
+    }
+
+    /// Decodes what has come, and looks for one message; returns whether there is more to do.
+    fn step(&mut self, context: &Context, unexpected: &Unexpected, now: Instant) -> bool {
+        let moving = !unexpected.is_empty() && unexpected.open().advance(context, self.memory);
+        if self.wanted.is_empty() {
+            return moving;
+        }
+        if now < self.next_look && !self.all {
+            return true;
+        }
+        self.turn = (self.turn + 1) % self.wanted.len();
+        let start = Instant::now();
+        // SAFETY: the messages in `wanted` are on live communicators of the program.
+        match unsafe { self.look(context, unexpected, self.turn) } {
+            Ok(true) => {}
+            Ok(false) => {
+                self.wanted.swap_remove(self.turn);
+            }
+            Err(_) => {
+                self.trial.end();
+                self.wanted.clear();
+            }
+        }
+        // Notice the awaited message about as soon as if nothing were looked for. An MPI that finds nothing may yield its processor for
+        // some milliseconds.
+        let end = Instant::now();
+        self.next_look = end + (end - start);
+        moving || !self.wanted.is_empty()
+    }
+
+    /// Looks at the first message of a source, and takes it if it is wanted; returns whether to look there again for this one.
+    ///
+    /// # Safety
+    /// Its communicator must be live.
+    unsafe fn look(
+        &mut self,
+        context: &Context,
+        unexpected: &Unexpected,
+        which: usize,
+    ) -> Result<bool, Error> {
+        let Some(&Wanted { comm: number, source, .. }) = self.wanted.get(which) else { return Ok(true) };
+        let Some((comm, peers)) = Self::comm(&self.comms, number) else { return Ok(false) };
+        // SAFETY: the caller vouches for the communicator.
+        let Some(seen) = (unsafe { look_into_the_mpi(source, ANY_TAG, *comm, false)? }) else {
+            return Ok(true);
+        };
+        let is_wanted = |wanted: &Wanted| {
+            (wanted.comm, wanted.source) == (number, source)
+                && (wanted.tag == seen.MPI_TAG || wanted.tag == ANY_TAG)
+                && wanted.times > 0
+        };
+        // An earlier message, or one that is too long or no frame, blocks this source until the current call is over.
+        let Some(first) = self.wanted.iter().position(is_wanted) else { return Ok(self.all) };
+        // SAFETY: as above.
+        let taken =
+            unsafe { unexpected.open().take_ahead(context, (*comm, peers), &seen, (self.memory, self.all))? };
+        if let Some(wanted) = self.wanted.get_mut(first) {
+            wanted.times = if taken || self.all { wanted.times - 1 } else { 0 };
+        }
+        Ok(self.wanted.get(which).is_some_and(|wanted| wanted.times > 0))
+    }
+}
+
+/// Number of receive calls after which the trial is evaluated.
+const WINDOW: u32 = 256;
+
+/// Greatest length of a pause, in windows.
+const LONGEST_PAUSE: u32 = 64;
+
+/// Estimated loss of a call that polls the MPI instead of waiting in it.
+const ASKING: Duration = Duration::from_micros(1);
+
+/// One in this many calls of the predictor is timed.
+const TIMED: u32 = 16;
+
+/// Decides whether receiving ahead pays: in each window of receive calls, more time must be gained than lost. Otherwise there is a pause of
+/// 1, 2, 4 ... [`LONGEST_PAUSE`] windows, in which the predictor observes nothing and nothing is looked for.
+struct Trial {
+    /// Calls left in the window or the pause.
+    left: u32,
+    pauses: bool,
+    /// Length of the next pause, in windows.
+    pause: u32,
+    /// Time lost in this window.
+    lost: Duration,
+    /// Nanoseconds gained before this window.
+    gained: i64,
+    /// Duration of the last step, by which the call that contained it may have returned later.
+    last: Duration,
+}
+
+impl Trial {
+    fn new() -> Self {
+        let zero = Duration::ZERO;
+        Self { left: WINDOW, pauses: false, pause: 1, lost: zero, gained: 0, last: zero }
+    }
+
+    /// Counts a call; returns whether to observe it. `gained`: nanoseconds gained so far.
+    fn goes_on(&mut self, gained: i64) -> bool {
+        self.lost += std::mem::take(&mut self.last);
+        self.left = self.left.saturating_sub(1);
+        if self.left > 0 {
+            return !self.pauses;
+        }
+        let lost = i64::try_from(self.lost.as_nanos()).unwrap_or(i64::MAX);
+        let paid = gained.saturating_sub(self.gained) > lost;
+        (self.lost, self.gained) = (Duration::ZERO, gained);
+        if self.pauses || paid {
+            self.pause = if self.pauses { self.pause } else { 1 };
+            (self.pauses, self.left) = (false, WINDOW);
+        } else {
+            (self.pauses, self.left) = (true, WINDOW * self.pause);
+            self.pause = (2 * self.pause).min(LONGEST_PAUSE);
+        }
+        !self.pauses
+    }
+
+    /// Times some of the calls of the predictor.
+    fn timed(&mut self, work: impl FnOnce()) {
+        if !self.left.is_multiple_of(TIMED) {
+            return work();
+        }
+        let start = Instant::now();
+        work();
+        self.lost += start.elapsed() * TIMED;
+    }
+
+    /// A call is about to poll the MPI.
+    fn waits(&mut self) {
+        self.lost += ASKING;
+    }
+
+    /// Ends the search.
+    fn end(&mut self) {
+        (self.pauses, self.left) = (true, u32::MAX);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MICROSECOND: i64 = 1000;
+
+    /// Number of `calls` that are observed, if each gains `gain` nanoseconds and loses a microsecond.
+    fn looked_at(trial: &mut Trial, calls: u32, gain: i64, gained: &mut i64) -> u32 {
+        let mut count = 0;
+        for _ in 0..calls {
+            if trial.goes_on(*gained) {
+                count += 1;
+                *gained += gain;
+                trial.last = Duration::from_micros(1);
+            }
+        }
+        count
+    }
+
+    #[test]
+    fn what_pays_goes_on() {
+        let (mut trial, mut gained) = (Trial::new(), 0);
+        assert_eq!(looked_at(&mut trial, 100 * WINDOW, 2 * MICROSECOND, &mut gained), 100 * WINDOW);
+    }
+
+    #[test]
+    fn what_does_not_pauses_longer_each_time() {
+        let (mut trial, mut gained) = (Trial::new(), 0);
+        // Windows followed by pauses of 1, 2, 4 ... 64, 64 windows.
+        let calls = WINDOW * (8 + 127 + 64);
+        let count = looked_at(&mut trial, calls, MICROSECOND / 2, &mut gained);
+        assert!((7 * WINDOW..=9 * WINDOW).contains(&count), "{count}");
+    }
+
+    #[test]
+    fn a_new_phase_of_the_program_is_noticed() {
+        let (mut trial, mut gained) = (Trial::new(), 0);
+        looked_at(&mut trial, 20 * WINDOW, 0, &mut gained);
+        let count = looked_at(&mut trial, 300 * WINDOW, 2 * MICROSECOND, &mut gained);
+        assert!(count >= 230 * WINDOW, "{count}");
+    }
+
+    #[test]
+    fn after_another_call_nothing_old_is_looked_for() {
+        let ahead = Prefetch::new(&Settings { predict: Predict::On, ..Settings::default() });
+        ahead.phase.store(LOOKING, Ordering::Release);
+        assert!(ahead.looking().is_some());
+        ahead.phase.store(STALE, Ordering::Release);
+        assert!(ahead.looking().is_none());
+    }
+}

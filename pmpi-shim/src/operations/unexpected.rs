@@ -1,0 +1,256 @@
+//! Messages that were taken from the MPI's queue before the program asked for them ([`Unreceived`]).
+//!
+//! For each communicator and source the unexpected queue holds the *earliest* messages that have not been received: before a frame is taken, all
+//! earlier messages of its source are taken, too. So a receive that looks first here and then in the MPI's own queue preserves the message
+//! order.
+
+pub(crate) mod message;
+
+use crate::messages::context::Context;
+use crate::messages::error::{Error, called};
+use crate::messages::peers::Peers;
+use crate::messages::streams::Next;
+use crate::mpi::generalized::Delivered;
+use crate::mpi::handle::{Handle, HandleMap};
+use crate::mpi::real;
+use crate::mpi::span::received_bytes;
+use crate::mpi::sys::*;
+use crate::operations::detached::Detached;
+use crate::operations::unexpected::message::Unreceived;
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+/// The unexpected queue. A thread that takes a message from the MPI holds the write lock from looking here until the message is here, or returned to
+/// the caller. A receive holds the read lock from looking here until it is posted in the MPI, and a probe until it has looked into the
+/// MPI's queue. So no message can be missed.
+#[derive(Default)]
+pub(crate) struct Unexpected {
+    messages: RwLock<Vec<Unreceived>>,
+    count: AtomicUsize,
+}
+
+impl Unexpected {
+    /// Whether the unexpected queue is empty.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count.load(Ordering::Acquire) == 0
+    }
+
+    /// The first message that matches.
+    pub(crate) fn take(&self, comm: MPI_Comm, source: c_int, tag: c_int) -> Option<Unreceived> {
+        if self.is_empty() { None } else { self.open().take(comm, source, tag) }
+    }
+
+    /// Keeps others from moving messages here until dropped.
+    pub(crate) fn hold(&self) -> Held<'_> {
+        Held(self.messages.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Forgets messages of communicators that are being freed.
+    pub(crate) fn forget_ended(&self, context: &Context, detached: &Detached) {
+        if !self.is_empty() {
+            let mut opened = self.open();
+            for message in opened.messages.extract_if(.., |message| message.comm_ended()) {
+                message.discard(context, detached);
+            }
+        }
+    }
+
+    /// The job ends: the remaining messages will not be received.
+    pub(crate) fn forget_all(&self, context: &Context, detached: &Detached) {
+        for message in self.open().messages.drain(..) {
+            message.discard(context, detached);
+        }
+    }
+
+    /// Keeps others from taking messages from here or from the MPI until dropped.
+    pub(crate) fn open(&self) -> Opened<'_> {
+        let messages = self.messages.write().unwrap_or_else(PoisonError::into_inner);
+        Opened { messages, count: &self.count }
+    }
+}
+
+/// The unexpected queue, locked for reading.
+pub(crate) struct Held<'a>(RwLockReadGuard<'a, Vec<Unreceived>>);
+
+impl Held<'_> {
+    /// The first message that matches.
+    pub(crate) fn find(&self, comm: MPI_Comm, source: c_int, tag: c_int) -> Option<&Unreceived> {
+        self.0.iter().find(|message| message.matches(comm, source, tag))
+    }
+
+    /// Number of messages that match.
+    pub(crate) fn count(&self, comm: MPI_Comm, source: c_int, tag: c_int) -> usize {
+        self.0.iter().filter(|message| message.matches(comm, source, tag)).count()
+    }
+}
+
+/// The unexpected queue, locked for changes.
+pub(crate) struct Opened<'a> {
+    messages: RwLockWriteGuard<'a, Vec<Unreceived>>,
+    count: &'a AtomicUsize,
+}
+
+impl Drop for Opened<'_> {
+    fn drop(&mut self) {
+        self.count.store(self.messages.len(), Ordering::Release);
+    }
+}
+
+impl Opened<'_> {
+    /// What a probe sees of the first message that matches: `None` if there is none here, `Some(None)` if its length is not known yet.
+    pub(crate) fn look(
+        &mut self,
+        context: &Context,
+        comm: MPI_Comm,
+        source: c_int,
+        tag: c_int,
+    ) -> Result<Option<Option<Delivered>>, Error> {
+        let first = self.messages.iter_mut().find(|message| message.matches(comm, source, tag));
+        first.map(|message| message.look(context)).transpose()
+    }
+
+    /// The first message that matches.
+    pub(crate) fn take(&mut self, comm: MPI_Comm, source: c_int, tag: c_int) -> Option<Unreceived> {
+        let at = self.messages.iter().position(|message| message.matches(comm, source, tag))?;
+        Some(self.messages.remove(at))
+    }
+
+    /// Moves messages of `source` here, in order, up to the first one with `tag`, which another thread may have taken meanwhile. They stay
+    /// with the MPI, matched, which takes neither time nor memory.
+    pub(crate) unsafe fn pull(
+        &mut self,
+        comm: MPI_Comm,
+        peers: &Arc<Peers>,
+        source: c_int,
+        tag: c_int,
+    ) -> Result<(), Error> {
+        loop {
+            self.messages.try_reserve(1).map_err(|_| ERR_NO_MEM)?;
+            let (mut flag, mut message, mut status) = (0, MESSAGE_NULL, empty_status());
+            // SAFETY: the program's own communicator, a source that has sent a message, valid output pointers.
+            called(unsafe {
+                real::MPI_Improbe(source, ANY_TAG, comm, &raw mut flag, &raw mut message, &raw mut status)
+            })?;
+            if flag == 0 {
+                return Ok(());
+            }
+            self.messages.push(Unreceived::matched(comm, peers, message, &status));
+            if status.MPI_TAG == tag {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes the message that a probe has `seen`, to decode it ahead, if it is still the first of its source, may be a frame, and all such
+    /// messages take at most `most` bytes; returns whether it did. `all`: for tests, others are matched, too, but not received.
+    ///
+    /// # Safety
+    /// `comm` must be a communicator of the program.
+    pub(crate) unsafe fn take_ahead(
+        &mut self,
+        context: &Context,
+        (comm, peers): (MPI_Comm, &Arc<Peers>),
+        seen: &MPI_Status,
+        (most, all): (usize, bool),
+    ) -> Result<bool, Error> {
+        let (source, tag, len) = (seen.MPI_SOURCE, seen.MPI_TAG, received_bytes(seen));
+        let is_candidate = peers.may_be_frame(seen, len) && self.memory().saturating_add(len) <= most;
+        if !is_candidate && !all {
+            return Ok(false);
+        }
+        // Another thread may have taken the message before this one had the lock, and only the first message may be taken.
+        // SAFETY: the caller vouches for the communicator.
+        let first = unsafe { look_into_the_mpi(source, ANY_TAG, comm, false)? };
+        if !first.is_some_and(|first| first.MPI_TAG == tag && received_bytes(&first) == len) {
+            return Ok(false);
+        }
+        // SAFETY: as above; the source has sent a message.
+        unsafe { self.pull(comm, peers, source, tag)? };
+        match self.messages.last_mut().filter(|last| is_candidate && last.matches(comm, source, tag)) {
+            Some(last) => last.receive_ahead(context).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    /// Decodes at most a frame or a chunk of the messages taken ahead; returns whether any are left to be decoded.
+    pub(crate) fn advance(&mut self, context: &Context, most: usize) -> bool {
+        let mut left = most.saturating_sub(self.memory());
+        let mut moving = false;
+        for message in &mut *self.messages {
+            left += message.memory(); // a message's own memory does not count
+            match message.advance(context, left) {
+                Next::Taken => return true,
+                Next::Missing => moving = true,
+                Next::Over => {}
+            }
+            left -= message.memory().min(left);
+        }
+        moving
+    }
+
+    /// Memory that the messages here use, in bytes.
+    fn memory(&self) -> usize {
+        self.messages.iter().map(Unreceived::memory).sum()
+    }
+}
+
+/// A message that a matched probe took.
+pub(crate) enum Taken {
+    /// It may be a frame, and has been received.
+    Received {
+        comm: MPI_Comm,
+        unreceived: Unreceived,
+        /// The send of the empty message whose handle the program has.
+        stand_in: MPI_Request,
+    },
+    /// It is no frame, or a damaged one, which its receive will find.
+    Left { comm: MPI_Comm, peers: Arc<Peers> },
+}
+
+/// Messages taken by matched probes, by the program's handle.
+#[derive(Default)]
+pub(crate) struct Matched {
+    messages: Mutex<HandleMap<Taken>>,
+    count: AtomicUsize,
+}
+
+impl Matched {
+    pub(crate) fn put(&self, handle: MPI_Message, taken: Taken) {
+        let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
+        messages.insert(handle.key(), taken);
+        self.count.store(messages.len(), Ordering::Release);
+    }
+
+    pub(crate) fn take(&self, handle: MPI_Message) -> Option<Taken> {
+        if self.count.load(Ordering::Acquire) == 0 {
+            return None;
+        }
+        let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = messages.remove(&handle.key());
+        self.count.store(messages.len(), Ordering::Release);
+        found
+    }
+}
+
+/// The MPI's own probe.
+///
+/// # Safety
+/// The arguments must be what the caller of a probe gave.
+pub(crate) unsafe fn look_into_the_mpi(
+    source: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    block: bool,
+) -> Result<Option<MPI_Status>, Error> {
+    let (mut flag, mut status) = (1, empty_status());
+    // SAFETY: the caller vouches for the arguments.
+    called(unsafe {
+        if block {
+            real::MPI_Probe(source, tag, comm, &raw mut status)
+        } else {
+            real::MPI_Iprobe(source, tag, comm, &raw mut flag, &raw mut status)
+        }
+    })?;
+    Ok((flag != 0).then_some(status))
+}

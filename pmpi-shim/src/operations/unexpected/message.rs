@@ -1,0 +1,237 @@
+//! A message taken from the MPI's queue before the program asks for it: only a frame's header tells the length that a probe must report,
+//! and only receiving a frame shows its header.
+//!
+//! Nothing here waits for the sender: a message is first matched, which leaves it with the MPI, and received into our own memory only if it
+//! may be a frame and a probe asks for it.
+
+use crate::messages::context::Context;
+use crate::messages::error::{Error, called};
+use crate::messages::peers::Peers;
+use crate::messages::posted::{Bounce, Posted};
+use crate::messages::prefetched::Decoded;
+use crate::messages::streams::Next;
+use crate::messages::waiting;
+use crate::mpi::generalized::Delivered;
+use crate::mpi::handle::Handle;
+use crate::mpi::operation::{Look, look};
+use crate::mpi::real;
+use crate::mpi::span::{Envelope, Span, received_bytes};
+use crate::mpi::sys::*;
+use crate::operations::detached::{Awaited, Detached};
+use crate::operations::requests::{Active, Finish};
+use mpress::{SHORTEST, may_be_frame};
+use std::ffi::c_int;
+use std::sync::Arc;
+
+/// A message that is matched, but not yet given to the program.
+pub(crate) struct Unreceived {
+    comm: MPI_Comm,
+    pub(crate) source: c_int,
+    pub(crate) tag: c_int,
+    /// Length on the wire in bytes.
+    len: usize,
+    peers: Arc<Peers>,
+    state: State,
+}
+
+enum State {
+    /// The message is still with the MPI.
+    Matched(MPI_Message),
+    /// It is being received into our own memory. The message length is known once it has arrived. `ahead`: it is to be decoded there, too.
+    Receiving { request: MPI_Request, bounce: Bounce, message_len: Option<usize>, ahead: bool },
+    /// It is being decoded in our own memory. The request has received its frame, or its head.
+    Decoding { request: MPI_Request, decoded: Decoded },
+}
+
+impl Unreceived {
+    /// A message taken by a matched probe, with the probe's status.
+    pub(crate) fn matched(
+        comm: MPI_Comm,
+        peers: &Arc<Peers>,
+        message: MPI_Message,
+        status: &MPI_Status,
+    ) -> Self {
+        let len = received_bytes(status);
+        let (source, tag, peers) = (status.MPI_SOURCE, status.MPI_TAG, Arc::clone(peers));
+        Self { comm, source, tag, len, peers, state: State::Matched(message) }
+    }
+
+    /// Whether its communicator has been freed.
+    pub(crate) fn comm_ended(&self) -> bool {
+        self.peers.ended()
+    }
+
+    pub(crate) fn matches(&self, comm: MPI_Comm, source: c_int, tag: c_int) -> bool {
+        self.comm.key() == comm.key()
+            && (source == ANY_SOURCE || source == self.source)
+            && (tag == ANY_TAG || tag == self.tag)
+    }
+
+    /// What a probe reports, if known without a further call.
+    pub(crate) fn seen(&self) -> Option<Delivered> {
+        let bytes = match self.state {
+            State::Matched(_) if self.may_be_frame() => return None,
+            State::Matched(_) => self.len,
+            State::Receiving { message_len, .. } => message_len?,
+            State::Decoding { ref decoded, .. } => decoded.len,
+        };
+        Some(Delivered { source: self.source, tag: self.tag, bytes })
+    }
+
+    /// Does what a probe needs to report the message, as far as possible without waiting. An error leaves it unchanged: it can be received.
+    pub(crate) fn look(&mut self, context: &Context) -> Result<Option<Delivered>, Error> {
+        if self.may_be_frame() {
+            self.receive(context)?;
+        }
+        if let State::Receiving { request, bounce, message_len: message_len @ None, .. } = &mut self.state {
+            // A failure is reported by the receive of the message.
+            if !matches!(look(*request), Look::UnderWay) {
+                // The length of a damaged frame is not known; its receive reports the error.
+                let opened = context.engine.open(&bounce.buffer);
+                *message_len = Some(opened.map_or(self.len, |incoming| incoming.raw_len()));
+            }
+        }
+        Ok(self.seen())
+    }
+
+    fn may_be_frame(&self) -> bool {
+        may_be_frame(self.len) && self.peers.frames_with(self.source)
+    }
+
+    /// Starts to receive it into our own memory, unless already started.
+    fn receive(&mut self, context: &Context) -> Result<(), Error> {
+        let State::Matched(mut message) = self.state else { return Ok(()) };
+        let bounce = Bounce::exact(context, self.len)?;
+        // SAFETY: a matched message, and a buffer for all of it, which lives until the receive is complete.
+        let request = unsafe { imrecv(&bounce.bytes.span, &mut message)? };
+        self.state = State::Receiving { request, bounce, message_len: None, ahead: false };
+        Ok(())
+    }
+
+    /// Starts to receive it, in order to decode it before the program asks for it.
+    pub(crate) fn receive_ahead(&mut self, context: &Context) -> Result<(), Error> {
+        self.receive(context)?;
+        if let State::Receiving { ahead, .. } = &mut self.state {
+            *ahead = true;
+        }
+        Ok(())
+    }
+
+    /// Memory it uses, in bytes.
+    pub(crate) fn memory(&self) -> usize {
+        match &self.state {
+            State::Matched(_) => 0,
+            State::Receiving { .. } => self.len,
+            State::Decoding { decoded, .. } => decoded.memory(),
+        }
+    }
+
+    /// Decodes what has come of it, one frame or chunk, if it is to be decoded ahead and needs at most `most` bytes.
+    pub(crate) fn advance(&mut self, context: &Context, most: usize) -> Next {
+        match &mut self.state {
+            State::Receiving { request, bounce, message_len, ahead: ahead @ true } => {
+                match look(*request) {
+                    Look::UnderWay => return Next::Missing,
+                    Look::Complete(_) => {}
+                    Look::Failed(..) => {
+                        // Its receive will decode it.
+                        *ahead = false;
+                        return Next::Over;
+                    }
+                }
+                *ahead = false;
+                let Ok(incoming) = context.engine.open(&bounce.buffer) else { return Next::Over };
+                *message_len = Some(incoming.raw_len());
+                if incoming.stream().is_none() {
+                    waiting::received(self.len);
+                }
+                let source = self.peers.world_rank(self.source);
+                if let Some(decoded) = Decoded::begin(context, &bounce.buffer, source, most) {
+                    self.state = State::Decoding { request: *request, decoded };
+                }
+                Next::Taken
+            }
+            State::Decoding { decoded, .. } => decoded.advance(context),
+            State::Matched(_) | State::Receiving { .. } => Next::Over,
+        }
+    }
+
+    /// The MPI's handle of the message, if the MPI still has it.
+    pub(crate) fn message(&self) -> Option<MPI_Message> {
+        match self.state {
+            State::Matched(message) => Some(message),
+            State::Receiving { .. } | State::Decoding { .. } => None,
+        }
+    }
+
+    /// Makes it the message of a receive of the program.
+    ///
+    /// # Safety
+    /// `span` must be the buffer of that receive call.
+    pub(crate) unsafe fn into_receive(
+        mut self,
+        context: &Context,
+        detached: &Detached,
+        span: &Span,
+    ) -> Result<Active, Error> {
+        let capacity = span.bytes().unwrap_or(0);
+        if self.len > capacity {
+            // It is too long for the buffer, unless it is a frame. The MPI might report that to another error handler than the
+            // communicator's, and does so if memory is short.
+            let _ = self.receive(context);
+        }
+        let Self { comm, peers, .. } = self;
+        match self.state {
+            State::Receiving { request, bounce, .. } => Posted::arrived(context, span, peers, comm, bounce)
+                .map(|posted| Active::new(request, Finish::Receive(posted)))
+                .map_err(|(code, bounce)| {
+                    detached.adopt(Active::new(request, Finish::Forget(bounce)), Awaited::Never);
+                    code.into()
+                }),
+            State::Decoding { request, decoded } => Posted::decoded(context, span, peers, comm, decoded)
+                .map(|posted| Active::new(request, Finish::Receive(posted)))
+                .map_err(|(code, decoded)| {
+                    detached.adopt(Active::new(request, Finish::Nothing), Awaited::Never);
+                    decoded.discard(context);
+                    code.into()
+                }),
+            // SAFETY: the caller vouches for the span; the posted receive lives until the request completes.
+            State::Matched(mut message) => unsafe {
+                if capacity < SHORTEST || self.len < SHORTEST {
+                    return Ok(Active::new(imrecv(span, &mut message)?, Finish::Nothing));
+                }
+                let wanted = Envelope::new(*span, ANY_SOURCE, ANY_TAG, comm);
+                let posted = Posted::new(context, &wanted, capacity, peers, false)?;
+                let request = imrecv(&posted.span(), &mut message)?;
+                Ok(Active::new(request, Finish::Receive(posted)))
+            },
+        }
+    }
+
+    /// The message will not be received by the program.
+    pub(crate) fn discard(self, context: &Context, detached: &Detached) {
+        match self.state {
+            State::Matched(_) => {}
+            State::Receiving { request, bounce, .. } => {
+                detached.adopt(Active::new(request, Finish::Forget(bounce)), Awaited::Never);
+            }
+            State::Decoding { request, decoded } => {
+                detached.adopt(Active::new(request, Finish::Nothing), Awaited::Never);
+                decoded.discard(context);
+            }
+        }
+    }
+}
+
+/// The MPI's own nonblocking receive of a matched message.
+unsafe fn imrecv(span: &Span, message: &mut MPI_Message) -> Result<MPI_Request, Error> {
+    let mut request = REQUEST_NULL;
+    // SAFETY: the caller vouches for the span.
+    called(unsafe {
+        match c_int::try_from(span.count) {
+            Ok(count) => real::MPI_Imrecv(span.ptr, count, span.datatype, message, &raw mut request),
+            Err(_) => real::MPI_Imrecv_c(span.ptr, span.count, span.datatype, message, &raw mut request),
+        }
+    })?;
+    Ok(request)
+}
