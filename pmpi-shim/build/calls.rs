@@ -16,6 +16,8 @@ pub(crate) enum Treatment {
     Passed,
     /// They are passed on, and may wake the shim.
     Committing,
+    /// They are passed on, and begin or end something that the shim must outlive.
+    Living,
 }
 
 impl Treatment {
@@ -49,6 +51,7 @@ pub(crate) fn parse(text: &str) -> Vec<Section<'_>> {
                 Some(("detaching", name)) => (Treatment::Detaching, name),
                 Some(("passed", name)) => (Treatment::Passed, name),
                 Some(("committing", name)) => (Treatment::Committing, name),
+                Some(("living", name)) => (Treatment::Living, name),
                 Some(_) => panic!("a section with an unknown prefix: {line}"),
                 None => (Treatment::Handled, title),
             };

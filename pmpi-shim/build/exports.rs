@@ -141,9 +141,6 @@ unsafe extern \"C-unwind\" fn MPI_{name}({declared}) -> c_int {{
     )
 }
 
-/// The handlers that know of light receives (`light`).
-const WITH_LIGHT: [&str; 6] = ["Irecv", "Isend", "Send", "Test", "Wait", "Waitall"];
-
 /// The calls that end a communicator.
 const FREEING: [&str; 2] = ["Comm_free", "Comm_disconnect"];
 
@@ -166,15 +163,20 @@ fn body(treatment: Treatment, form: &Function<'_>, sort: usize) -> String {
         Treatment::Committing => {
             pass + "    // SAFETY: the caller's own argument.\n    unsafe { committing(datatype, pass) }\n"
         }
+        Treatment::Living if form.name.ends_with("_init") => {
+            pass + "    if nested() { pass() } else { sessions::beginning(pass) }\n"
+        }
+        Treatment::Living => {
+            pass + "    active();\n    if nested() { pass() } else { sessions::ending(pass) }\n"
+        }
         Treatment::Detaching => {
             pass + "    let Some(shim) = active() else { return pass() };\n    before_detach(shim, pass)\n"
         }
         Treatment::Handled => format!(
             "    // SAFETY: the arguments are the caller's own, for the function it meant to call.
-    unsafe {{ calls::MPI_{name}({active}(), {names}) }}
+    unsafe {{ calls::MPI_{name}(active(), {names}) }}
 ",
             name = form.name,
-            active = if WITH_LIGHT.contains(&form.name) { "active_with_light" } else { "active" },
             names = names(form)
         ),
     }

@@ -3,8 +3,10 @@
 #[cfg(shim)]
 mod calibrate;
 pub(crate) mod finish;
+pub(crate) mod handshake;
 mod host;
 mod measure;
 pub(crate) mod profile;
+pub(crate) mod sessions;
 pub(crate) mod standby;
 pub(crate) mod startup;

@@ -1,8 +1,10 @@
 //! What is pending: requests of the program, operations that no longer have one, and messages that came before the program asked for them.
 
-pub(crate) mod detached;
-pub(crate) mod light;
+pub(crate) mod active;
+pub(crate) mod few;
+pub(crate) mod persistent;
 pub(crate) mod prefetch;
 pub(crate) mod requests;
 pub(crate) mod state;
+pub(crate) mod under_way;
 pub(crate) mod unexpected;

@@ -6,48 +6,34 @@
 use crate::messages::streams::Arriving;
 use crate::mpi::nested;
 use crate::mpi::sys::*;
-use crate::operations::requests::{Active, UnderWay};
+use crate::operations::active::Active;
 use crate::operations::state::{Shim, shared};
+use crate::operations::under_way::UnderWay;
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The shared state, if this call is to be handled: the shim is active, and the call is the program's own.
 #[inline]
 pub(crate) fn active() -> Option<&'static Shim> {
-    let shim = active_with_light()?;
-    settle_light(shim);
-    Some(shim)
-}
-
-/// The same for a call that knows of light receives.
-#[inline]
-pub(crate) fn active_with_light() -> Option<&'static Shim> {
     let shim = shared()?;
     if nested() {
         return None;
     }
-    if !shim.detached.is_empty() || !shim.streams.is_idle() || shim.streams.has_left() {
+    if shim.requests.has_detached() || !shim.streams.is_idle() || shim.streams.has_left() {
         advance(shim);
     }
     Some(shim)
 }
 
-/// Makes records of all light receives.
-pub(crate) fn settle_light(shim: &Shim) {
-    if !shim.light.is_empty() {
-        for (request, receive) in shim.light.take_all() {
-            shim.requests.put(request, receive.into_record(shim, true));
-        }
-    }
-}
-
 /// Advances all pending operations.
 pub(crate) fn advance(shim: &Shim) {
-    if !shim.detached.is_empty() {
-        shim.detached.sweep(shim);
+    if shim.requests.has_detached() {
+        shim.requests.sweep(shim);
     }
     if !shim.streams.is_idle() {
-        advance_requests(shim, |work| shim.requests.each_moving(work));
+        // Where several threads may call the MPI, each advances its own requests.
+        if !shim.multiple {
+            shim.requests.each_moving(|active| _ = active.advance(shim));
+        }
         Arriving::sweep(shim);
     }
     if shim.streams.has_left() {
@@ -58,27 +44,14 @@ pub(crate) fn advance(shim: &Shim) {
 /// Advances pending operations between steps of encoding, which takes time: pending receives, too, if they are few.
 pub(crate) fn advance_while_encoding(shim: &Shim) {
     const FEW: usize = 64;
-    if shim.requests.len() <= FEW {
-        // Not those that may call the program's error handlers while locks are held.
-        advance_requests(shim, |work| {
-            shim.requests.each(|active| {
-                if !active.operation.may_call_back() {
-                    work(active);
-                }
-            });
+    if !shim.multiple && shim.requests.len() <= FEW {
+        shim.requests.each(|active| {
+            // Error handlers of the program are not called in a call that sends.
+            if !active.operation.may_call_back() {
+                active.advance(shim);
+            }
         });
     }
-}
-
-/// Advances the program's requests, to `each` of which the work is passed. Where several threads may call the MPI, each advances its own: a lock held while the MPI is called could be waited for inside the MPI.
-fn advance_requests(shim: &Shim, each: impl FnOnce(&mut dyn FnMut(&mut Active))) {
-    static BUSY: AtomicBool = AtomicBool::new(false);
-    // The MPI may implement these calls by calls that come back here.
-    if shim.multiple || BUSY.swap(true, Ordering::Acquire) {
-        return;
-    }
-    each(&mut |active| _ = active.advance(shim));
-    BUSY.store(false, Ordering::Release);
 }
 
 /// Polls until there is an answer; meanwhile advances pending operations, and looks for messages that the program is expected to ask for

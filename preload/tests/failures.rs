@@ -127,7 +127,7 @@ fn a_panic_ends_the_job() {
         assert!(written.logs.iter().all(String::is_empty), "{place}: {:?}", written.logs);
         let lines = written.shim_lines().unwrap();
         let says = |line: &&&str| {
-            line.starts_with("mpress: internal error at pmpi-shim/") && line.contains("/src/panics.rs:")
+            line.starts_with("mpress: internal error at pmpi-shim/") && line.contains("/src/edge/panics.rs:")
         };
         let line = lines.iter().find(says);
         let line = line.unwrap_or_else(|| panic!("{place}: {:?}", written.stderr));

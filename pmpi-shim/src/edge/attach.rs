@@ -5,9 +5,8 @@
 
 use crate::handlers::matched_probe::mprobe_only;
 use crate::job::finish::{end_messages, free, keep_link};
-use crate::job::startup::{
-    Agreement, ask_for_nodes, describe_machine, handshake, make_engine, make_world, name_unknown, prepare,
-};
+use crate::job::handshake::{Agreement, ask_for_nodes, handshake};
+use crate::job::startup::{describe_machine, make_engine, make_world, name_unknown, prepare};
 use crate::messages::agreed::Private;
 use crate::mpi::identity;
 use crate::mpi::open;

@@ -9,12 +9,13 @@
 use crate::edge::calls;
 use crate::handlers::completion::before_detach;
 use crate::job::profile;
+use crate::job::sessions;
 use crate::job::standby::committing;
 use crate::job::startup::{freeing, starting};
 use crate::messages::uncompressed;
 use crate::mpi::sys::*;
 use crate::mpi::{nested, open, real};
-use crate::progress::{active, active_with_light};
+use crate::progress::active;
 use std::ffi::{c_char, c_int, c_void};
 
 include!(concat!(env!("OUT_DIR"), "/exports.rs"));

@@ -14,27 +14,32 @@ const ASSERTIONS: [&CStr; 3] =
 /// Greatest length of a strategy's name.
 const MAX_VALUE: usize = 63;
 
-/// Comm_set_info.
-pub(crate) unsafe fn comm_set_info(
-    shim: &Shim,
-    call: arguments::Comm_set_info,
-    pass: impl Fn(MPI_Info) -> c_int,
-) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe { given(shim, &raw const call.comm, call.info, pass) }
+/// The handlers of the calls that give a communicator an info, and the argument that is, or becomes, this communicator.
+macro_rules! infos {
+    ($($name:ident $Name:ident: $comm:expr;)*) => {$(
+        pub(crate) unsafe fn $name(
+            shim: &Shim,
+            call: arguments::$Name,
+            pass: impl Fn(MPI_Info) -> c_int,
+        ) -> c_int {
+            let comm: fn(&arguments::$Name) -> *const MPI_Comm = $comm;
+            // SAFETY: the program's own arguments.
+            unsafe { given(shim, comm(&call), call.info, pass) }
+        }
+    )*};
 }
 
-/// Comm_dup_with_info.
-pub(crate) unsafe fn comm_dup_with_info(
-    shim: &Shim,
-    call: arguments::Comm_dup_with_info,
-    pass: impl Fn(MPI_Info) -> c_int,
-) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe { given(shim, call.newcomm, call.info, pass) }
+infos! {
+    comm_set_info Comm_set_info: |call| &raw const call.comm;
+    comm_dup_with_info Comm_dup_with_info: |call| call.newcomm;
+    comm_split_type Comm_split_type: |call| call.newcomm;
+    dist_graph_create Dist_graph_create: |call| call.comm_dist_graph;
+    dist_graph_create_adjacent Dist_graph_create_adjacent: |call| call.comm_dist_graph;
+    comm_create_from_group Comm_create_from_group: |call| call.newcomm;
+    intercomm_create_from_groups Intercomm_create_from_groups: |call| call.newintercomm;
 }
 
-/// Comm_idup_with_info.
+/// Comm_idup_with_info: the communicator is not there yet when the call returns.
 pub(crate) unsafe fn comm_idup_with_info(
     _: &Shim,
     call: arguments::Comm_idup_with_info,
@@ -42,56 +47,6 @@ pub(crate) unsafe fn comm_idup_with_info(
 ) -> c_int {
     // SAFETY: the program's own arguments.
     unsafe { without_assertions(call.info, pass) }
-}
-
-/// Comm_split_type.
-pub(crate) unsafe fn comm_split_type(
-    shim: &Shim,
-    call: arguments::Comm_split_type,
-    pass: impl Fn(MPI_Info) -> c_int,
-) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe { given(shim, call.newcomm, call.info, pass) }
-}
-
-/// Dist_graph_create.
-pub(crate) unsafe fn dist_graph_create(
-    shim: &Shim,
-    call: arguments::Dist_graph_create,
-    pass: impl Fn(MPI_Info) -> c_int,
-) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe { given(shim, call.comm_dist_graph, call.info, pass) }
-}
-
-/// Dist_graph_create_adjacent.
-pub(crate) unsafe fn dist_graph_create_adjacent(
-    shim: &Shim,
-    call: arguments::Dist_graph_create_adjacent,
-    pass: impl Fn(MPI_Info) -> c_int,
-) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe { given(shim, call.comm_dist_graph, call.info, pass) }
-}
-
-/// Comm_create_from_group.
-pub(crate) unsafe fn comm_create_from_group(
-    shim: &Shim,
-    call: arguments::Comm_create_from_group,
-    pass: impl Fn(MPI_Info) -> c_int,
-) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe { given(shim, call.newcomm, call.info, pass) }
-}
-
-/// Intercomm_create_from_groups.
-pub(crate) unsafe fn intercomm_create_from_groups(
-    shim: &Shim,
-    call: arguments::Intercomm_create_from_groups,
-    pass: impl Fn(MPI_Info) -> c_int,
-) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe { given(shim, call.newintercomm, call.info, pass) }
 }
 
 /// Calls a function of the MPI that sets the info of `comm`, or makes a communicator there, with this info, and applies its strategy.

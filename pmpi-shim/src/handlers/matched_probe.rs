@@ -8,8 +8,8 @@ use crate::mpi::arguments::{self, span};
 use crate::mpi::span::{Envelope, Span, received_bytes, store_status};
 use crate::mpi::sys::*;
 use crate::mpi::{open, real};
+use crate::operations::active::{Active, Finish};
 use crate::operations::prefetch::Asked;
-use crate::operations::requests::{Active, Finish};
 use crate::operations::state::Shim;
 use crate::operations::unexpected::message::Unreceived;
 use crate::operations::unexpected::{Taken, look_into_the_mpi};
@@ -225,7 +225,7 @@ pub(crate) unsafe fn mrecv(shim: &Shim, call: arguments::Mrecv, pass: impl Fn() 
                 if let Err(code) = discard(message, stand_in) {
                     return raise(comm, code);
                 }
-                match unreceived.into_receive(shim, &shim.detached, &span) {
+                match unreceived.into_receive(shim, &shim.requests, &span) {
                     Ok(active) => progress::wait(shim, active, status),
                     Err(error) => raise(comm, error),
                 }
@@ -268,7 +268,7 @@ pub(crate) unsafe fn imrecv(shim: &Shim, call: arguments::Imrecv, pass: impl Fn(
                 if let Err(code) = discard(message, stand_in) {
                     return raise(comm, code);
                 }
-                match unreceived.into_receive(shim, &shim.detached, &span) {
+                match unreceived.into_receive(shim, &shim.requests, &span) {
                     Ok(active) => {
                         *request = shim.requests.hand_out(active);
                         SUCCESS

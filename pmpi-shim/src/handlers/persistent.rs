@@ -8,33 +8,26 @@ use crate::mpi::arguments;
 use crate::mpi::open;
 use crate::mpi::span::Envelope;
 use crate::mpi::sys::*;
-use crate::operations::requests::{Action, Mode, Record, Template};
+use crate::operations::persistent::{Action, Mode, Template};
 use crate::operations::state::Shim;
 use std::ffi::c_int;
 use std::slice;
 
-/// Send_init.
-pub(crate) unsafe fn send_init(shim: &Shim, call: arguments::Send_init, pass: impl Fn() -> c_int) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe { init_send(shim, Mode::Standard, call.message(), call.request, pass) }
+/// The handlers of the calls that make a persistent send, in each mode.
+macro_rules! sends {
+    ($($name:ident $Name:ident: $mode:ident;)*) => {$(
+        pub(crate) unsafe fn $name(shim: &Shim, call: arguments::$Name, pass: impl Fn() -> c_int) -> c_int {
+            // SAFETY: the program's own arguments.
+            unsafe { init_send(shim, Mode::$mode, call.message(), call.request, pass) }
+        }
+    )*};
 }
 
-/// Bsend_init.
-pub(crate) unsafe fn bsend_init(shim: &Shim, call: arguments::Bsend_init, pass: impl Fn() -> c_int) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe { init_send(shim, Mode::Buffered, call.message(), call.request, pass) }
-}
-
-/// Ssend_init.
-pub(crate) unsafe fn ssend_init(shim: &Shim, call: arguments::Ssend_init, pass: impl Fn() -> c_int) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe { init_send(shim, Mode::Synchronous, call.message(), call.request, pass) }
-}
-
-/// Rsend_init.
-pub(crate) unsafe fn rsend_init(shim: &Shim, call: arguments::Rsend_init, pass: impl Fn() -> c_int) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe { init_send(shim, Mode::Ready, call.message(), call.request, pass) }
+sends! {
+    send_init Send_init: Standard;
+    bsend_init Bsend_init: Buffered;
+    ssend_init Ssend_init: Synchronous;
+    rsend_init Rsend_init: Ready;
 }
 
 unsafe fn init_send(
@@ -45,7 +38,7 @@ unsafe fn init_send(
     pass: impl Fn() -> c_int,
 ) -> c_int {
     // Recorded messages are handled here, too: the MPI's own start does not give the message.
-    if shim.frame_of(mode, &message).is_none() && !shim.is_sampled(&message) {
+    if shim.frame_candidate(mode, &message).is_err() && !shim.is_sampled(&message) {
         return pass();
     }
     // SAFETY: the program's output pointer.
@@ -86,7 +79,7 @@ unsafe fn init(
     let peers = shim.all_peers(message.comm);
     let template = Template { action, message, peers, _datatype: datatype };
     // SAFETY: the MPI has just written a new handle there.
-    shim.requests.put(unsafe { *request }, Box::new(Record { active: None, template: Some(template) }));
+    shim.requests.put(unsafe { *request }, None, Some(template));
     SUCCESS
 }
 
@@ -100,10 +93,11 @@ unsafe fn start_one(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c
     // SAFETY: the program's own argument.
     let handle = unsafe { *request };
     shim.trace_start(handle);
-    let Some(mut record) = shim.requests.take(handle) else { return pass() };
-    let comm = record.template.as_ref().map_or(COMM_WORLD, |template| template.message.comm);
-    let started = match (&record.active, &record.template) {
-        (None, Some(template @ Template { action, message, .. })) => match *action {
+    let Some(mut record) = shim.requests.use_one(handle) else { return pass() };
+    let comm = record.template().map_or(COMM_WORLD, |template| template.message.comm);
+    let is_started = record.active().is_some();
+    let started = match record.template().filter(|_| !is_started) {
+        Some(template @ Template { action, message, .. }) => match *action {
             // SAFETY: the arguments of the call that made the request, which stay valid as long as the request.
             Action::Send(mode) => unsafe {
                 shim.sample(message, "start");
@@ -118,10 +112,10 @@ unsafe fn start_one(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c
             },
         },
         // Already started, or not persistent: an error of the program, for which the MPI uses the same code.
-        _ => Err(ERR_REQUEST.into()),
+        None => Err(ERR_REQUEST.into()),
     };
-    let result = started.map(|active| record.active = Some(active));
-    shim.requests.put(handle, record);
+    let result = started.map(|active| *record.slot() = Some(active));
+    shim.requests.end_use(std::iter::once((&mut handle.clone(), record)));
     result.map_or_else(|error| raise(comm, error), |()| SUCCESS)
 }
 

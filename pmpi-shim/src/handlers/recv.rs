@@ -5,15 +5,13 @@ use crate::messages::peers::Peers;
 use crate::messages::posted::Posted;
 use crate::messages::waiting;
 use crate::mpi::arguments;
-use crate::mpi::device;
 use crate::mpi::generalized::{self, Delivered};
 use crate::mpi::operation::Operation;
 use crate::mpi::span::{Envelope, store_status};
 use crate::mpi::sys::*;
 use crate::mpi::{open, real};
-use crate::operations::light::Receive;
+use crate::operations::active::{Active, Finish};
 use crate::operations::prefetch::{Asked, LONG};
-use crate::operations::requests::{Active, Finish};
 use crate::operations::state::Shim;
 use crate::progress;
 use mpress::SHORTEST;
@@ -117,18 +115,6 @@ unsafe fn nonblocking(
     shim.expect_more(&message);
     let Some(peers) = shim.needs_us(&message) else { return pass() };
     // SAFETY: the program's own arguments.
-    if let Some(started) = unsafe { start_light(shim, &message, &peers) } {
-        // SAFETY: the program's output pointer.
-        return started.map_or_else(
-            |error| raise(message.comm, error),
-            |started| unsafe {
-                *request = started;
-                SUCCESS
-            },
-        );
-    }
-    progress::settle_light(shim);
-    // SAFETY: the program's own arguments.
     match unsafe { start(shim, &message, &peers, false) } {
         Ok(active) => {
             // SAFETY: the program's output pointer.
@@ -137,36 +123,6 @@ unsafe fn nonblocking(
         }
         Err(error) => raise(message.comm, error),
     }
-}
-
-/// Starts a receive that `meets_frames` as a light one. `None` if it cannot be one: nothing has been started.
-unsafe fn start_light(
-    shim: &Shim,
-    message: &Envelope,
-    peers: &Arc<Peers>,
-) -> Option<Result<MPI_Request, Error>> {
-    let Envelope { span, peer, tag, comm } = *message;
-    // With threads, receives and completions may cross. A layer's program calls its functions directly.
-    if !cfg!(shim) || shim.multiple || !shim.unexpected.is_empty() || !shim.requests.is_empty() {
-        return None;
-    }
-    let len = span.bytes().filter(|&len| shim.engine.chunk(len).is_none())?;
-    let count = c_int::try_from(len).ok()?;
-    // What is contiguous only by its definition may lie elsewhere than at its address.
-    shim.kinds.predefined(span.datatype)?;
-    let memory = span.ptr.cast::<u8>();
-    if shim.receive_memory.is_used() || device::is_device(span.ptr) || !shim.light.has_room_for(memory, len) {
-        return None;
-    }
-    let mut request = REQUEST_NULL;
-    // SAFETY: the caller vouches for the memory.
-    let code = unsafe { real::MPI_Irecv(span.ptr, count, BYTE, peer, tag, comm, &raw mut request) };
-    Some(called(code).map(|()| {
-        // An entry of this handle is of a receive that was completed past the shim.
-        drop(shim.light.take(request));
-        shim.light.put(Receive::new(request, (memory, len), comm, Arc::clone(peers)));
-        request
-    }))
 }
 
 /// The MPI's own blocking receive: the unexpected queue is empty, and no other thread can fill it.
@@ -207,7 +163,7 @@ unsafe fn start(
     loop {
         if let Some(unreceived) = shim.unexpected.take(comm, peer, tag) {
             // SAFETY: the caller vouches for the span.
-            return unsafe { unreceived.into_receive(shim, &shim.detached, &span) };
+            return unsafe { unreceived.into_receive(shim, &shim.requests, &span) };
         }
         let held = shim.unexpected.hold();
         if held.find(comm, peer, tag).is_none() {

@@ -1,6 +1,10 @@
 //! The send calls, blocking and nonblocking.
 
-use crate::messages::error::{Error, called, raise};
+mod below;
+
+pub(crate) use below::start_empty;
+
+use crate::messages::error::{Error, raise};
 use crate::messages::streams::Departing;
 use crate::messages::uncompressed::{self, Why};
 use crate::messages::waiting;
@@ -9,63 +13,42 @@ use crate::mpi::arguments;
 use crate::mpi::device;
 use crate::mpi::generalized;
 use crate::mpi::operation::{Look, look};
-use crate::mpi::real;
 use crate::mpi::span::Envelope;
 use crate::mpi::sys::*;
-use crate::operations::detached::Awaited;
-use crate::operations::requests::{Active, Finish, Mode};
+use crate::operations::active::{Active, Finish};
+use crate::operations::persistent::Mode;
+use crate::operations::requests::Awaited;
 use crate::operations::state::Shim;
 use crate::progress;
+use below::{as_is, isend_frame, send_wire};
 use mpress::{Destination, FLOOR, Outgoing, Strategy, Tail};
 use std::ffi::c_int;
 use std::sync::Arc;
 
-/// Send.
-pub(crate) unsafe fn send(shim: &Shim, call: arguments::Send, pass: impl Fn() -> c_int) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe { blocking(shim, Mode::Standard, call.message(), pass) }
+/// The handlers of the sends in each mode: the blocking ones, and those that start a request.
+macro_rules! sends {
+    ($($blocking:ident $Blocking:ident, $nonblocking:ident $Nonblocking:ident: $mode:ident;)*) => {$(
+        pub(crate) unsafe fn $blocking(shim: &Shim, call: arguments::$Blocking, pass: impl Fn() -> c_int) -> c_int {
+            // SAFETY: the program's own arguments.
+            unsafe { blocking(shim, Mode::$mode, call.message(), pass) }
+        }
+
+        pub(crate) unsafe fn $nonblocking(
+            shim: &Shim,
+            call: arguments::$Nonblocking,
+            pass: impl Fn() -> c_int,
+        ) -> c_int {
+            // SAFETY: the program's own arguments.
+            unsafe { nonblocking(shim, Mode::$mode, call.message(), call.request, pass) }
+        }
+    )*};
 }
 
-/// Bsend.
-pub(crate) unsafe fn bsend(shim: &Shim, call: arguments::Bsend, pass: impl Fn() -> c_int) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe { blocking(shim, Mode::Buffered, call.message(), pass) }
-}
-
-/// Ssend.
-pub(crate) unsafe fn ssend(shim: &Shim, call: arguments::Ssend, pass: impl Fn() -> c_int) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe { blocking(shim, Mode::Synchronous, call.message(), pass) }
-}
-
-/// Rsend.
-pub(crate) unsafe fn rsend(shim: &Shim, call: arguments::Rsend, pass: impl Fn() -> c_int) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe { blocking(shim, Mode::Ready, call.message(), pass) }
-}
-
-/// Isend.
-pub(crate) unsafe fn isend(shim: &Shim, call: arguments::Isend, pass: impl Fn() -> c_int) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe { nonblocking(shim, Mode::Standard, call.message(), call.request, pass) }
-}
-
-/// Ibsend.
-pub(crate) unsafe fn ibsend(shim: &Shim, call: arguments::Ibsend, pass: impl Fn() -> c_int) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe { nonblocking(shim, Mode::Buffered, call.message(), call.request, pass) }
-}
-
-/// Issend.
-pub(crate) unsafe fn issend(shim: &Shim, call: arguments::Issend, pass: impl Fn() -> c_int) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe { nonblocking(shim, Mode::Synchronous, call.message(), call.request, pass) }
-}
-
-/// Irsend.
-pub(crate) unsafe fn irsend(shim: &Shim, call: arguments::Irsend, pass: impl Fn() -> c_int) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe { nonblocking(shim, Mode::Ready, call.message(), call.request, pass) }
+sends! {
+    send Send, isend Isend: Standard;
+    bsend Bsend, ibsend Ibsend: Buffered;
+    ssend Ssend, issend Issend: Synchronous;
+    rsend Rsend, irsend Irsend: Ready;
 }
 
 unsafe fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: impl Fn() -> c_int) -> c_int {
@@ -110,18 +93,6 @@ unsafe fn without_frame(shim: &Shim, mode: Mode, message: &Envelope, pass: impl 
             None => pass(),
         }
     }
-}
-
-/// The MPI's own blocking send of a wire in place of the message.
-unsafe fn send_wire(mode: Mode, wire: &Wire, message: &Envelope) -> c_int {
-    let send = match mode {
-        Mode::Standard | Mode::Buffered => real::MPI_Send,
-        Mode::Synchronous => real::MPI_Ssend,
-        Mode::Ready => real::MPI_Rsend,
-    };
-    let Envelope { peer, tag, comm, .. } = *message;
-    // SAFETY: the wire lives until the call returns.
-    unsafe { send(wire.ptr(), wire.count(), wire.datatype(), peer, tag, comm) }
 }
 
 unsafe fn nonblocking(
@@ -253,36 +224,44 @@ impl Shim {
     /// frame, and the sender would take the completion of its send as proof that the program has received the message (the NBX algorithm: T.
     /// Hoefler, C. Siebert, A. Lumsdaine, *Scalable Communication Protocols for Dynamic Sparse Data Exchange*, 2010). A layer without the shim
     /// does, since its program asks for compression.
+    ///
+    /// A message that is long enough, but cannot be one, is counted for the report.
     pub(crate) fn frame_of(&self, mode: Mode, message: &Envelope) -> Option<Candidate> {
-        let candidate = self.frame_candidate(message)?;
-        if mode == Mode::Synchronous && cfg!(shim) {
-            uncompressed::message(Why::Synchronous, candidate.len);
-            return None;
+        let candidate = self.frame_candidate(mode, message);
+        if let Err(Some((why, len))) = candidate {
+            uncompressed::message(why, len);
         }
-        Some(candidate)
+        candidate.ok()
     }
 
-    /// Whether a message may be sent as a frame: it is long enough, it is in host memory, the other end knows frames, and the MPI will not
+    /// A message that may be sent as a frame: it is long enough, it is in host memory, the other end knows frames, and the MPI will not
     /// refuse the arguments.
-    pub(crate) fn frame_candidate(&self, message: &Envelope) -> Option<Candidate> {
-        let len = message.span.bytes().filter(|&len| len >= FLOOR)?;
+    ///
+    /// # Errors
+    /// Why a message that is long enough cannot be one, and its length in bytes. `None`: it is short, or refused.
+    pub(crate) fn frame_candidate(
+        &self,
+        mode: Mode,
+        message: &Envelope,
+    ) -> Result<Candidate, Option<(Why, usize)>> {
+        let len = message.span.bytes().filter(|&len| len >= FLOOR).ok_or(None)?;
         if message.tag < 0 || message.peer < 0 {
-            return None;
+            return Err(None);
         }
-        let Some(peers) = self.peers(message.comm).filter(|peers| peers.frames_with(message.peer)) else {
-            uncompressed::message(Why::SameNode, len);
-            return None;
-        };
+        let peers = self.peers(message.comm).filter(|peers| peers.frames_with(message.peer));
+        let peers = peers.ok_or(Some((Why::SameNode, len)))?;
         if self.refused(&message.span) {
-            return None;
+            return Err(None);
         }
         if device::is_device(message.span.ptr) {
-            uncompressed::message(Why::Device, len);
-            return None;
+            return Err(Some((Why::Device, len)));
+        }
+        if mode == Mode::Synchronous && cfg!(shim) {
+            return Err(Some((Why::Synchronous, len)));
         }
         let rank = peers.world_rank(message.peer);
         let to = if self.world.other_node(rank) { Destination::OtherNode } else { Destination::SameNode };
-        Some(Candidate { len, to })
+        Ok(Candidate { len, to })
     }
 }
 
@@ -367,7 +346,7 @@ pub(crate) unsafe fn start_to_each(
         let wire = shim.shared_frame(message, strategy);
         for dest in dests {
             let message = Envelope { peer: dest, ..*message };
-            started(match wire.as_ref().filter(|_| shim.frame_candidate(&message).is_some()) {
+            started(match wire.as_ref().filter(|_| shim.frame_candidate(Mode::Standard, &message).is_ok()) {
                 Some(wire) => isend_wire(Mode::Standard, Arc::clone(wire), &message),
                 None => as_is(Mode::Standard, &message),
             });
@@ -387,23 +366,6 @@ unsafe fn start_packed(shim: &Shim, mode: Mode, message: &Envelope) -> Option<Re
     }
 }
 
-/// Starts a send of the message unchanged.
-unsafe fn as_is(mode: Mode, message: &Envelope) -> Result<Active, Error> {
-    let mut inner = REQUEST_NULL;
-    // SAFETY: the caller vouches for the message.
-    called(unsafe { isend_as_is(mode, message, &raw mut inner) })?;
-    Ok(Active::new(inner, Finish::Nothing))
-}
-
-/// Starts a message without data.
-///
-/// # Safety
-/// `message` must have none.
-pub(crate) unsafe fn start_empty(message: &Envelope) -> Result<Active, Error> {
-    // SAFETY: the caller vouches for the message.
-    unsafe { as_is(Mode::Standard, message) }
-}
-
 unsafe fn start_wire(shim: &Shim, mode: Mode, wire: Arc<Wire>, message: &Envelope) -> Result<Active, Error> {
     // SAFETY: the caller vouches for the message.
     unsafe {
@@ -419,7 +381,7 @@ unsafe fn start_wire(shim: &Shim, mode: Mode, wire: Arc<Wire>, message: &Envelop
 unsafe fn send_buffered(shim: &Shim, wire: Arc<Wire>, message: &Envelope) -> Result<(), Error> {
     // SAFETY: the caller vouches for the message; the wire does not depend on it.
     let active = unsafe { isend_wire(Mode::Standard, wire, message)? };
-    shim.detached.adopt(active, Awaited::AtDetach);
+    shim.requests.detach(active, Awaited::AtDetach);
     Ok(())
 }
 
@@ -429,42 +391,4 @@ unsafe fn isend_wire(mode: Mode, wire: Arc<Wire>, message: &Envelope) -> Result<
     // A short send may be complete at once, with a handle that many requests share.
     let finish = if matches!(look(inner), Look::Complete(_)) { Finish::Nothing } else { Finish::Send(wire) };
     Ok(Active::new(inner, finish))
-}
-
-/// The MPI's own nonblocking send of a frame.
-unsafe fn isend_frame(mode: Mode, wire: &Wire, message: &Envelope) -> Result<MPI_Request, Error> {
-    let start = match mode {
-        Mode::Standard | Mode::Buffered => real::MPI_Isend,
-        Mode::Synchronous => real::MPI_Issend,
-        Mode::Ready => real::MPI_Irsend,
-    };
-    let mut inner = REQUEST_NULL;
-    let Envelope { peer, tag, comm, .. } = *message;
-    // SAFETY: the caller keeps the wire until the request completes.
-    called(unsafe { start(wire.ptr(), wire.count(), wire.datatype(), peer, tag, comm, &raw mut inner) })?;
-    Ok(inner)
-}
-
-/// The MPI's own nonblocking send of the message unchanged.
-unsafe fn isend_as_is(mode: Mode, message: &Envelope, request: *mut MPI_Request) -> c_int {
-    let Envelope { span, peer, tag, comm } = *message;
-    // SAFETY: the caller vouches for the message.
-    unsafe {
-        if let Ok(count) = c_int::try_from(span.count) {
-            let start = match mode {
-                Mode::Standard => real::MPI_Isend,
-                Mode::Synchronous => real::MPI_Issend,
-                Mode::Ready => real::MPI_Irsend,
-                Mode::Buffered => real::MPI_Ibsend,
-            };
-            return start(span.ptr, count, span.datatype, peer, tag, comm, request);
-        }
-        let start = match mode {
-            Mode::Standard => real::MPI_Isend_c,
-            Mode::Synchronous => real::MPI_Issend_c,
-            Mode::Ready => real::MPI_Irsend_c,
-            Mode::Buffered => real::MPI_Ibsend_c,
-        };
-        start(span.ptr, span.count, span.datatype, peer, tag, comm, request)
-    }
 }

@@ -8,8 +8,9 @@ use crate::mpi::arguments::{self, span};
 use crate::mpi::real;
 use crate::mpi::span::{Envelope, greatest_tag};
 use crate::mpi::sys::*;
-use crate::operations::detached::Awaited;
-use crate::operations::requests::{Active, Mode};
+use crate::operations::active::Active;
+use crate::operations::persistent::Mode;
+use crate::operations::requests::Awaited;
 use crate::operations::state::Shim;
 use crate::progress;
 use mpress_record::CallKind;
@@ -18,7 +19,8 @@ use std::ffi::c_int;
 /// Whether either half is to be done here, as a frame or packed, and the MPI will refuse neither. The MPI checks all arguments before it
 /// starts anything, while we start one half before the other; so calls that it refuses are passed on to it.
 fn ours(shim: &Shim, out: &Envelope, into: &Envelope) -> bool {
-    let (sends, receives) = (shim.frame_candidate(out).is_some(), shim.meets_frames(into).is_some());
+    let sends = shim.frame_candidate(Mode::Standard, out).is_ok();
+    let receives = shim.meets_frames(into).is_some();
     let packs = || [out, into].iter().any(|half| shim.reordered(&half.span).is_some());
     (sends || receives || packs())
         && out.tag.max(into.tag) <= greatest_tag()
@@ -134,7 +136,7 @@ unsafe fn nonblocking(
     unsafe {
         match start(shim, &out, &into, Manner { detached: true, blocking: false }) {
             Ok((receive, send)) => {
-                shim.detached.adopt(send, Awaited::AtTheEnd);
+                shim.requests.detach(send, Awaited::AtTheEnd);
                 *request = shim.requests.hand_out(receive);
                 SUCCESS
             }
@@ -167,7 +169,7 @@ unsafe fn start(
                 Ok(receive) => Ok((receive, send)),
                 Err(error) => {
                     // The MPI still reads the message sent.
-                    shim.detached.adopt(send, Awaited::AtTheEnd);
+                    shim.requests.detach(send, Awaited::AtTheEnd);
                     Err(error)
                 }
             };

@@ -6,7 +6,8 @@
 //!
 //! Ranks with nothing to send sleep while they wait: where there are more ranks than cores, a spinning rank takes time from the others.
 
-use crate::job::startup::{ask_for_nodes, make_world};
+use crate::job::handshake::ask_for_nodes;
+use crate::job::startup::make_world;
 use crate::messages::world::World;
 use crate::mpi::sys::*;
 use crate::mpi::{inside, open, real};

@@ -1,12 +1,12 @@
 //! The end of the job: the report in `MPI_Finalize`, and the record of decisions.
 
-use crate::job::profile;
+use crate::job::{profile, sessions};
 use crate::messages::recorder::Recorded;
 use crate::messages::streams::Arriving;
 use crate::messages::uncompressed;
 use crate::mpi::span::ask_with;
 use crate::mpi::sys::*;
-use crate::operations::detached::Awaited;
+use crate::operations::requests::Awaited;
 use crate::operations::state;
 use crate::operations::state::Shim;
 use mpress::report::{About, InMpi, JobReport, Prediction, Share};
@@ -14,6 +14,7 @@ use mpress::{Engine, Predict, Record, Report, Settings};
 use std::ffi::{c_int, c_void};
 use std::path::Path;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long `MPI_Finalize` waits for chunks that belong to no request.
@@ -65,11 +66,34 @@ pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _:
         }
         leave_together();
     }
+    if sessions::are_open() {
+        WORLD_HAS_ENDED.store(true, Ordering::Release);
+    } else {
+        end();
+    }
+    SUCCESS
+}
+
+/// Set if the world has ended before a session.
+static WORLD_HAS_ENDED: AtomicBool = AtomicBool::new(false);
+
+/// The last session ends: the shim ends, if the world has ended before.
+pub(crate) fn after_the_world() {
+    if WORLD_HAS_ENDED.swap(false, Ordering::AcqRel) {
+        if let Some(shim) = state::shared() {
+            end_messages(shim);
+        }
+        end();
+    }
+}
+
+/// From now on calls are passed on.
+fn end() {
+    let shim = state::shared();
     state::deactivate();
     if let Some(shim) = shim {
         free(shim);
     }
-    SUCCESS
 }
 
 /// Waits for all ranks: each has sent and received last, and `MPI_Finalize` is a call of all ranks anyway. MPICH 4.0 over UCX and TCP hangs there if a
@@ -81,15 +105,15 @@ fn leave_together() {
 
 /// Waits for messages that belong to no request of the program; returns whether others are left, which the MPI still reads.
 pub(crate) fn end_messages(shim: &Shim) -> bool {
-    shim.detached.wait(shim, Awaited::AtTheEnd);
-    shim.unexpected.forget_all(shim, &shim.detached);
+    shim.requests.wait(shim, Awaited::AtTheEnd);
+    shim.unexpected.forget_all(shim, &shim.requests);
     // The receiver of chunks may already have left `MPI_Finalize`, and their sender may have ended.
     let end = Instant::now() + LAST;
     while shim.streams.end(shim) && Instant::now() < end {
         std::thread::yield_now();
     }
     Arriving::drop_leftovers(shim);
-    !shim.streams.is_idle() || shim.streams.has_left() || !shim.detached.is_empty()
+    !shim.streams.is_idle() || shim.streams.has_left() || shim.requests.has_detached()
 }
 
 /// Frees our MPI objects.

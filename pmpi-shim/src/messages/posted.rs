@@ -2,6 +2,10 @@
 //!
 //! A frame is shorter than its message, so it fits the program's buffer. It is moved out of the buffer and decoded into it.
 
+mod bounce;
+
+pub(crate) use bounce::Bounce;
+
 use crate::messages::context::Context;
 use crate::messages::deliver::{land, land_raw};
 use crate::messages::error::truncated;
@@ -55,15 +59,6 @@ enum Place {
     Emptied,
 }
 
-/// Our own buffer that a message is received into.
-pub(crate) struct Bounce {
-    pub(crate) bytes: ByteSpan,
-    pub(crate) buffer: Buffer,
-    /// The last byte of a message of this length is received with a gap of one byte, see
-    /// [`Family::overruns`](crate::mpi::family::Family::overruns).
-    split: Option<usize>,
-}
-
 impl Posted {
     /// Prepares a receive into a buffer of `capacity` bytes. `alone`: nothing else is received until it completes.
     pub(crate) fn new(
@@ -94,21 +89,6 @@ impl Posted {
         let bounce = if free { None } else { Bounce::new(context, capacity)? };
         let place = bounce.map_or(Place::Program(bytes, claim), Place::Bounce);
         Ok(Self { place, memory, peers, comm: message.comm, came: None, ahead: None, _held: held })
-    }
-
-    /// A receive of bytes that has been posted without a claim on its memory. `pending`: it has not completed, and gets one now.
-    pub(crate) fn bytes(
-        context: &Context,
-        (memory, capacity): (*mut u8, usize),
-        peers: Arc<Peers>,
-        comm: MPI_Comm,
-        pending: bool,
-    ) -> Self {
-        let span = Span::new(memory.cast(), MPI_Count::try_from(capacity).unwrap_or(MPI_Count::MAX), BYTE);
-        let memory = Memory { span, capacity, contiguous: true };
-        let claim = if pending { context.receive_memory.claim(&memory) } else { None };
-        let place = Place::Program(Some(ByteSpan { span, _datatype: None }), claim);
-        Self { place, memory, peers, comm, came: None, ahead: None, _held: None }
     }
 
     /// A receive whose message has come, or is coming, to our own buffer.
@@ -405,38 +385,6 @@ impl Posted {
             Arriving::drop_tail(context, stream, self.peers.world_rank(source));
         }
         context.receive_memory.settle(context);
-    }
-}
-
-impl Bounce {
-    /// Room for a message of up to `capacity` bytes; `None` if memory is short.
-    fn new(context: &Context, capacity: usize) -> Result<Option<Self>, c_int> {
-        let Some(mut buffer) = context.engine.buffer(capacity + 1) else { return Ok(None) };
-        let room = buffer.room().as_mut_ptr();
-        let split = Some(capacity).filter(|capacity| context.family.overruns() && *capacity > 0);
-        let bytes = match split {
-            Some(_) => context.absolute(&[(room, capacity - 1), (room.wrapping_add(capacity), 1)])?,
-            None => context.byte_span(room, capacity)?,
-        };
-        Ok(Some(Self { bytes, buffer, split }))
-    }
-
-    /// Room for a message of exactly `len` bytes.
-    pub(crate) fn exact(context: &Context, len: usize) -> Result<Self, c_int> {
-        let mut buffer = context.room(len)?;
-        let bytes = context.byte_span(buffer.room().as_mut_ptr(), len)?;
-        buffer.set_len(len);
-        Ok(Self { bytes, buffer, split: None })
-    }
-
-    /// The message of `len` bytes that was received.
-    fn received(self, len: usize) -> Buffer {
-        let mut buffer = self.buffer;
-        if self.split == Some(len) {
-            buffer.room().copy_within(len..=len, len - 1);
-        }
-        buffer.set_len(len);
-        buffer
     }
 }
 

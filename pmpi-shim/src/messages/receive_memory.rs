@@ -63,8 +63,6 @@ pub(crate) struct ReceiveMemory {
     /// Ranges in which receives have overlapped, the latest last.
     shared: Mutex<Vec<Range<usize>>>,
     count: AtomicUsize,
-    /// Whether there is a shared range.
-    is_shared: AtomicBool,
     /// In the order in which they came, and whether there are any.
     kept: Mutex<Vec<Kept>>,
     has_kept: AtomicBool,
@@ -101,11 +99,6 @@ impl ReceiveMemory {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether any memory is claimed, or was shared before.
-    pub(crate) fn is_used(&self) -> bool {
-        self.count.load(Ordering::Acquire) > 0 || self.is_shared.load(Ordering::Acquire)
-    }
-
     /// Whether this memory overlaps that of a pending receive.
     pub(crate) fn overlaps(&self, memory: &Memory) -> bool {
         self.count.load(Ordering::Acquire) > 0 && overlaps(&self.lock(), &memory.range())
@@ -125,7 +118,6 @@ impl ReceiveMemory {
                 shared.remove(0);
             }
             shared.push(range);
-            self.is_shared.store(true, Ordering::Release);
         }
         claim
     }

@@ -1,429 +1,324 @@
-//! Pending requests that need work on completion, by the program's handle.
-
-mod few;
-mod under_way;
-
-pub(crate) use few::Few;
-pub(crate) use under_way::UnderWay;
+//! The table of pending operations: those of the program's requests, by its handles, and those that no longer belong to a request.
+//!
+//! A record is in the table for as long as it lives. A call that works on one marks it as in use ([`InUse`]), and others leave it alone. So nothing is
+//! lost if an error handler of the program leaves the call by a jump: such a mark is recognised by its place on the stack, above which that call was.
+//! No lock is held while the MPI is called.
 
 use crate::messages::context::Context;
-use crate::messages::error::{Kept, raise};
-use crate::messages::peers::{Origin, Peers};
-use crate::messages::posted::{Bounce, Posted};
-use crate::messages::streams::Departing;
-use crate::messages::waiting;
-use crate::messages::wire::Wire;
 use crate::mpi::handle::{Handle, HandleMap};
-use crate::mpi::open;
-use crate::mpi::operation::{Look, Operation};
-use crate::mpi::span::{Envelope, OwnedType, store_status};
 use crate::mpi::sys::*;
-use std::ffi::c_int;
+use crate::operations::active::{Active, Finish};
+use crate::operations::few::Few;
+use crate::operations::persistent::Template;
+use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A pending operation.
-pub(crate) struct Active {
-    /// The MPI's operation. For a persistent request it is not the one whose handle the program has.
-    pub(crate) operation: Operation,
-    pub(crate) finish: Finish,
-    /// The outcome, if the program knows it already from `MPI_Request_get_status`.
-    done: Option<(MPI_Status, Result<(), Kept>)>,
-}
-
-/// The work to be done on completion.
-pub(crate) enum Finish {
-    Nothing,
-    /// Frees the memory that was sent, after the last of the sends that share it.
-    Send(Arc<Wire>),
-    /// Like `Send`, for a message that is as long as the program gave it.
-    Packed(#[allow(dead_code, reason = "held until then")] Arc<Wire>),
-    Receive(Posted),
-    /// Like `Send`, for a message in chunks.
-    Stream(Box<Departing>),
-    /// Frees the memory of a received message that is not wanted.
-    Forget(#[allow(dead_code, reason = "held until then")] Bounce),
-    /// Waits for the messages of one of the layer's collectives.
-    Collective(Origin, UnderWay),
-    /// Reports an error that was found when the message was delivered.
-    Failed(Origin, c_int),
-}
-
-/// A failure: the code, and the communicator whose handler is to be called; null if none is.
-pub(crate) type Failure = (MPI_Comm, c_int);
-
-impl Active {
-    pub(crate) fn new(request: MPI_Request, finish: Finish) -> Self {
-        Self::of(Operation::new(request), finish)
-    }
-
-    pub(crate) fn of(operation: Operation, finish: Finish) -> Self {
-        Self { operation, finish, done: None }
-    }
-
-    /// Does the work, after the MPI has completed the operation without an error.
-    ///
-    /// # Safety
-    /// `status` must be the MPI's status at completion.
-    pub(crate) unsafe fn finish(
-        &mut self,
-        context: &Context,
-        status: &mut MPI_Status,
-    ) -> Result<(), Failure> {
-        let comm = match &self.finish {
-            Finish::Receive(posted) => posted.comm(),
-            Finish::Failed(origin, _) | Finish::Collective(origin, _) => origin.handler(),
-            Finish::Nothing | Finish::Send(_) | Finish::Packed(_) | Finish::Stream(_) | Finish::Forget(_) => {
-                COMM_SELF
-            }
-        };
-        if let Some((known, outcome)) = self.done.take() {
-            *status = known;
-            return outcome.map_err(|error| (comm, error.tell()));
-        }
-        if let Err(code) = self.operation.outcome(status) {
-            self.abandon(context, status.MPI_SOURCE);
-            return Err((COMM_NULL, code)); // its handler has already been called
-        }
-        match std::mem::replace(&mut self.finish, Finish::Nothing) {
-            Finish::Nothing | Finish::Packed(_) | Finish::Forget(_) => Ok(()),
-            Finish::Stream(stream) => {
-                waiting::sent(stream.wire_len());
-                Ok(())
-            }
-            Finish::Send(wire) => {
-                waiting::sent(wire.len());
-                Ok(())
-            }
-            // SAFETY: the caller vouches for the completion.
-            Finish::Receive(posted) => unsafe { posted.finish(context, status) }.map_err(|code| (comm, code)),
-            // Its request is complete only when all messages are.
-            Finish::Collective(_, messages) => messages.outcome().map_err(|code| (comm, code)),
-            Finish::Failed(_, code) => Err((comm, code)),
-        }
-    }
-
-    /// Finishes or abandons an operation that a call of the MPI has completed with this code.
-    ///
-    /// # Safety
-    /// As for [`finish`](Self::finish).
-    pub(crate) unsafe fn settle(
-        &mut self,
-        context: &Context,
-        code: c_int,
-        status: &mut MPI_Status,
-    ) -> Result<(), c_int> {
-        if code != SUCCESS {
-            self.abandon(context, status.MPI_SOURCE);
-            return Err(code);
-        }
-        // SAFETY: the caller vouches for the completion.
-        unsafe { self.finish(context, status) }.map_err(|(_, code)| code)
-    }
-
-    /// Advances the operation; returns whether its request may be passed to the MPI for completion. The MPI does not know all parts of a
-    /// message in chunks, or of one of the layer's collectives.
-    pub(crate) fn advance(&mut self, context: &Context) -> bool {
-        if self.done.is_some() {
-            return true;
-        }
-        match &mut self.finish {
-            Finish::Receive(posted) => posted.advance(context, || self.operation.look()),
-            Finish::Stream(stream) => stream.advance(self.operation.request),
-            Finish::Collective(..) => self.advance_collective(context),
-            Finish::Nothing
-            | Finish::Send(_)
-            | Finish::Packed(_)
-            | Finish::Forget(_)
-            | Finish::Failed(..) => true,
-        }
-    }
-
-    /// Whether its request may be passed to the MPI for completion, and the MPI would not wait.
-    pub(crate) fn is_complete(&mut self, context: &Context) -> bool {
-        // An error is reported by the call that completes it.
-        self.advance(context) && !matches!(self.operation.look(), Look::UnderWay)
-    }
-
-    /// Whether it makes progress only if it is advanced.
-    pub(crate) fn is_moving(&self) -> bool {
-        match &self.finish {
-            Finish::Stream(..) | Finish::Collective(..) => true,
-            Finish::Receive(posted) => posted.is_arriving(),
-            _ => false,
-        }
-    }
-
-    /// Whether it must complete before `MPI_Finalize` does, although it belongs to no request of the program: its receiver has begun to
-    /// receive it.
-    pub(crate) fn is_bound(&self) -> bool {
-        matches!(&self.finish, Finish::Stream(stream) if stream.is_matched())
-    }
-
-    /// Finishes the operation if it is complete, and sets `status`; `None` if it is pending.
-    pub(crate) fn test(&mut self, context: &Context, status: &mut MPI_Status) -> Option<Result<(), c_int>> {
-        if !self.advance(context) {
-            return None;
-        }
-        let mut flag = 0;
-        // SAFETY: our own request, and valid output pointers; it is complete when `settle` is called.
-        unsafe {
-            let code = open::MPI_Test(&raw mut self.operation.request, &raw mut flag, status);
-            (code != SUCCESS || flag != 0).then(|| self.settle(context, code, status))
-        }
-    }
-
-    /// The MPI completed the operation with an error. It may still access the memory of the send or receive, so that is not freed.
-    ///
-    /// `source`: the message's source, from the status; negative if unknown.
-    pub(crate) fn abandon(&mut self, context: &Context, source: c_int) {
-        match std::mem::replace(&mut self.finish, Finish::Nothing) {
-            Finish::Receive(posted) => posted.abandon(context, source),
-            Finish::Stream(stream) => stream.abandon(),
-            other => std::mem::forget(other),
-        }
-    }
-
-    /// Finishes a request that stays with the program: the outcome is kept until the program completes it.
-    ///
-    /// # Safety
-    /// As for [`finish`](Self::finish).
-    pub(crate) unsafe fn finish_early(&mut self, context: &Context, status: &mut MPI_Status) {
-        let origin = match &self.finish {
-            Finish::Receive(posted) => posted.origin(),
-            Finish::Failed(origin, _) | Finish::Collective(origin, _) => origin.clone(),
-            _ => Origin { comm: COMM_SELF, peers: None },
-        };
-        // SAFETY: as above.
-        let result = unsafe { self.finish(context, status) };
-        if let Err((comm, code)) = result {
-            // The MPI has already called the handler for an error of its own.
-            let origin = if comm == COMM_NULL { Origin { comm, peers: None } } else { origin };
-            self.finish = Finish::Failed(origin, code);
-        }
-        self.done = Some((*status, result.map_err(|(_, code)| Kept::new(code))));
-    }
-
-    /// Waits for the operation in the MPI, and stores its status where the program wants it. Nothing else is advanced meanwhile.
-    ///
-    /// # Safety
-    /// `status` must be a status or `MPI_STATUS_IGNORE`.
-    pub(crate) unsafe fn wait(mut self, context: &Context, status: *mut MPI_Status) -> c_int {
-        let mut found = empty_status();
-        while matches!(self.finish, Finish::Stream(..) | Finish::Collective(..)) && !self.advance(context) {
-            std::thread::yield_now();
-        }
-        // SAFETY: our own request and status.
-        let code = unsafe { open::MPI_Wait(&raw mut self.operation.request, &raw mut found) };
-        if code != SUCCESS {
-            self.abandon(context, found.MPI_SOURCE);
-            // SAFETY: the caller vouches for the place.
-            unsafe { store_status(status, &found) };
-            return code;
-        }
-        // SAFETY: the request has just completed with this status.
-        let result = unsafe { self.finish(context, &mut found) };
-        // SAFETY: the caller vouches for the place.
-        unsafe { store_status(status, &found) };
-        result.map_or_else(|(comm, code)| raise(comm, code), |()| SUCCESS)
-    }
-}
-
-/// The send modes of MPI.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
-    Standard,
-    Synchronous,
-    Ready,
-    /// A frame is a copy already, so it does not need the program's attached buffer.
-    Buffered,
-}
-
-impl Mode {
-    /// The name of the call, as used in samples of messages.
-    pub(crate) fn name(self, blocking: bool) -> &'static str {
-        match (self, blocking) {
-            (Self::Standard, true) => "send",
-            (Self::Synchronous, true) => "ssend",
-            (Self::Ready, true) => "rsend",
-            (Self::Buffered, true) => "bsend",
-            (Self::Standard, false) => "isend",
-            (Self::Synchronous, false) => "issend",
-            (Self::Ready, false) => "irsend",
-            (Self::Buffered, false) => "ibsend",
-        }
-    }
-}
-
-/// The operation that each start of a persistent request begins.
-pub(crate) struct Template {
-    pub(crate) action: Action,
-    pub(crate) message: Envelope,
-    /// The peers of its communicator, which the program may free and still start the request.
-    pub(crate) peers: Option<Arc<Peers>>,
-    /// A reference to the datatype, which the program may free and still start the request.
-    pub(crate) _datatype: Option<OwnedType>,
-}
-
-impl Template {
-    /// Whether the program has not freed the communicator.
-    pub(crate) fn is_of_a_live_communicator(&self) -> bool {
-        self.peers.as_ref().is_some_and(|peers| !peers.ended())
-    }
-}
-
-/// The operations of persistent requests.
-#[derive(Clone, Copy)]
-pub(crate) enum Action {
-    Send(Mode),
-    Receive,
-}
-
-/// A request of the program.
+/// An operation, or a persistent request, which may have one.
 pub(crate) struct Record {
-    pub(crate) active: Option<Active>,
-    pub(crate) template: Option<Template>,
+    /// Accessed only by the call that has marked the record.
+    active: UnsafeCell<Option<Active>>,
+    template: Option<Template>,
+    /// The MPI's request as a key, which another thread may cancel.
+    inner: AtomicUsize,
+    /// The thread that uses it, 0 if none does, and the place of its call on the stack.
+    thread: AtomicUsize,
+    place: AtomicUsize,
 }
 
-/// The records, by the program's handle. A record is taken out before the MPI completes its request, since the MPI may reuse the handle for
-/// another thread's request at once.
+/// A number unique to this thread, not 0.
+fn this_thread() -> usize {
+    thread_local! {
+        static PLACE: u8 = const { 0 };
+    }
+    PLACE.with(|place| std::ptr::from_ref(place).addr())
+}
+
+impl Record {
+    fn new(active: Option<Active>, template: Option<Template>) -> Arc<Self> {
+        let inner = AtomicUsize::new(key_of(active.as_ref()));
+        let (thread, place) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        #[allow(clippy::arc_with_non_send_sync, reason = "handles are plain values, see `state`")]
+        Arc::new(Self { active: UnsafeCell::new(active), template, inner, thread, place })
+    }
+
+    /// Whether a call works on it. A mark of this thread below this place on the stack is of a call that was left by a jump.
+    fn is_in_use(&self) -> bool {
+        let here = 0_u8;
+        match self.thread.load(Ordering::Acquire) {
+            0 => false,
+            user => user != this_thread() || self.place.load(Ordering::Relaxed) > (&raw const here).addr(),
+        }
+    }
+
+    /// Marks it. A call for the program's own request does so in any case: no other call may work on that request (MPI 4.0, section 11.6.2).
+    fn mark(self: &Arc<Self>) -> InUse {
+        let here = 0_u8;
+        self.place.store((&raw const here).addr(), Ordering::Relaxed);
+        self.thread.store(this_thread(), Ordering::Release);
+        InUse(Arc::clone(self))
+    }
+}
+
+/// The key of the MPI's request of an operation.
+fn key_of(active: Option<&Active>) -> usize {
+    active.map_or(REQUEST_NULL, |active| active.operation.request).key()
+}
+
+/// A record that a call works on, until dropped.
+pub(crate) struct InUse(Arc<Record>);
+
+impl InUse {
+    pub(crate) fn active(&mut self) -> Option<&mut Active> {
+        self.slot().as_mut()
+    }
+
+    /// The place of the operation.
+    pub(crate) fn slot(&mut self) -> &mut Option<Active> {
+        // SAFETY: only the call that has marked a record accesses this.
+        unsafe { &mut *self.0.active.get() }
+    }
+
+    pub(crate) fn template(&self) -> Option<&Template> {
+        self.0.template.as_ref()
+    }
+
+    /// The MPI's request; null if there is no operation.
+    pub(crate) fn inner(&mut self) -> MPI_Request {
+        self.active().map_or(REQUEST_NULL, |active| active.operation.request)
+    }
+
+    /// Advances the operation; returns whether its request may be passed to the MPI for completion.
+    pub(crate) fn advance(&mut self, context: &Context) -> bool {
+        let is_ready = self.active().is_none_or(|active| active.advance(context));
+        self.tell_inner();
+        is_ready
+    }
+
+    fn tell_inner(&mut self) {
+        let key = key_of(self.active().as_deref());
+        self.0.inner.store(key, Ordering::Release);
+    }
+}
+
+impl Drop for InUse {
+    fn drop(&mut self) {
+        self.tell_inner();
+        self.0.thread.store(0, Ordering::Release);
+    }
+}
+
+/// The event before which an operation without a request must complete.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Awaited {
+    Never,
+    /// `MPI_Finalize`.
+    AtTheEnd,
+    /// `MPI_Buffer_detach`, and `MPI_Finalize`.
+    AtDetach,
+}
+
+/// The table.
 #[derive(Default)]
 pub(crate) struct Requests {
     all: Mutex<All>,
+    /// Numbers of records with and without a request.
     count: AtomicUsize,
+    detached: AtomicUsize,
 }
 
 #[derive(Default)]
 struct All {
-    records: HandleMap<Box<Record>>,
+    /// By the program's handle.
+    records: HandleMap<Arc<Record>>,
     /// Which of them may make progress only if they are advanced: there are few, but may be thousands of receives.
     moving: HandleMap<()>,
-    /// The requests of started persistent ones that a call has taken out, by the program's handle: another thread may cancel them.
-    in_use: HandleMap<MPI_Request>,
-}
-
-impl All {
-    fn put(&mut self, handle: MPI_Request, record: Box<Record>) {
-        self.in_use.remove(&handle.key());
-        if record.active.as_ref().is_some_and(Active::is_moving) {
-            self.moving.insert(handle.key(), ());
-        }
-        self.records.insert(handle.key(), record);
-    }
-
-    fn take(&mut self, handle: MPI_Request) -> Option<Box<Record>> {
-        let record = self.records.remove(&handle.key())?;
-        self.moving.remove(&handle.key());
-        if let Record { active: Some(active), template: Some(_) } = &*record {
-            self.in_use.insert(handle.key(), active.operation.request);
-        }
-        Some(record)
-    }
+    /// Buffered sends, and requests that were freed while pending.
+    detached: Vec<(Arc<Record>, Awaited)>,
 }
 
 impl Requests {
+    fn lock(&self) -> MutexGuard<'_, All> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change<R>(&self, change: impl FnOnce(&mut All) -> R) -> R {
+        let mut all = self.lock();
+        let result = change(&mut all);
+        self.count.store(all.records.len(), Ordering::Release);
+        self.detached.store(all.detached.len(), Ordering::Release);
+        result
+    }
+
     /// Whether there are none. A record that another thread adds at the same time cannot concern this call.
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Number of records.
+    /// Number of records with a request.
+    #[inline]
     pub(crate) fn len(&self) -> usize {
         self.count.load(Ordering::Acquire)
     }
 
-    /// Keeps a record if there is work on completion, and returns the handle for the program.
+    /// Keeps an operation if there is work on completion, and returns the handle for the program.
     pub(crate) fn hand_out(&self, active: Active) -> MPI_Request {
         let handle = active.operation.request;
         if !matches!(active.finish, Finish::Nothing) {
-            self.put(handle, Box::new(Record { active: Some(active), template: None }));
+            self.put(handle, Some(active), None);
         }
         handle
     }
 
-    pub(crate) fn put(&self, handle: MPI_Request, record: Box<Record>) {
-        self.change(|all| all.put(handle, record));
+    /// Adds a record. The MPI may have reused the handle of a request that a call of another thread has just completed.
+    pub(crate) fn put(&self, handle: MPI_Request, active: Option<Active>, template: Option<Template>) {
+        let is_moving = active.as_ref().is_some_and(Active::is_moving);
+        let record = Record::new(active, template);
+        self.change(|All { records, moving, .. }| {
+            records.insert(handle.key(), record);
+            set(moving, handle.key(), is_moving);
+        });
     }
 
-    pub(crate) fn put_all(&self, kept: impl Iterator<Item = (MPI_Request, Box<Record>)>) {
-        let mut kept = kept.peekable();
-        if kept.peek().is_some() {
-            self.change(|all| kept.for_each(|(handle, record)| all.put(handle, record)));
-        }
-    }
-
-    pub(crate) fn take(&self, handle: MPI_Request) -> Option<Box<Record>> {
-        if self.is_empty() { None } else { self.change(|all| all.take(handle)) }
-    }
-
-    /// Takes out a record whose request the program frees.
-    pub(crate) fn take_for_good(&self, handle: MPI_Request) -> Option<Box<Record>> {
-        let take = |all: &mut All| {
-            let taken = all.take(handle);
-            all.in_use.remove(&handle.key());
-            taken
-        };
-        if self.is_empty() { None } else { self.change(take) }
-    }
-
-    /// The MPI's request of a record, also while a call of another thread has taken it out.
-    pub(crate) fn inner(&self, handle: MPI_Request) -> Option<MPI_Request> {
-        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_record =
-            |record: &Record| record.active.as_ref().map_or(REQUEST_NULL, |active| active.operation.request);
-        let here = all.records.get(&handle.key()).map(|record| of_record(record));
-        here.or_else(|| all.in_use.get(&handle.key()).copied())
-    }
-
-    /// A persistent request that has been taken out has another request of the MPI now.
-    pub(crate) fn replaced(&self, handle: MPI_Request, inner: MPI_Request) {
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        all.in_use.entry(handle.key()).and_modify(|known| *known = inner);
+    /// The record of a request, for a call that works on it.
+    pub(crate) fn use_one(&self, handle: MPI_Request) -> Option<InUse> {
+        if self.is_empty() { None } else { self.lock().records.get(&handle.key()).map(Record::mark) }
     }
 
     /// The records of several requests; `None` if none of them has one.
-    pub(crate) fn take_all(&self, handles: &[MPI_Request]) -> Option<Few<Option<Box<Record>>>> {
+    pub(crate) fn use_all(&self, handles: &[MPI_Request]) -> Option<Few<Option<InUse>>> {
         if self.is_empty() {
             return None;
         }
-        let taken = self.change(|all| Few::of(handles, |handle| all.take(*handle)));
-        taken.iter().any(Option::is_some).then_some(taken)
+        let all = self.lock();
+        let found = Few::of(handles, |handle| all.records.get(&handle.key()).map(Record::mark));
+        drop(all);
+        found.iter().any(Option::is_some).then_some(found)
     }
 
-    /// Applies `work` to every operation that is not part of a current call.
-    pub(crate) fn each(&self, mut work: impl FnMut(&mut Active)) {
-        if !self.is_empty() {
-            self.change(|All { records, moving, .. }| {
-                for (handle, record) in records {
-                    let Some(active) = &mut record.active else { continue };
-                    work(active);
-                    if active.is_moving() {
-                        moving.insert(*handle, ());
-                    }
+    /// Ends a call that has used these records. One that has neither an operation nor a template is removed; its handle becomes null.
+    pub(crate) fn end_use<'a>(&self, used: impl Iterator<Item = (&'a mut MPI_Request, InUse)>) {
+        self.change(|All { records, moving, .. }| {
+            for (handle, mut record) in used {
+                let key = handle.key();
+                let is_here = records.get(&key).is_some_and(|known| Arc::ptr_eq(known, &record.0));
+                let is_moving = record.active().is_some_and(|active| active.is_moving());
+                if is_here {
+                    set(moving, key, is_moving);
                 }
-            });
+                if record.slot().is_none() && record.template().is_none() {
+                    if is_here {
+                        records.remove(&key);
+                    }
+                    *handle = REQUEST_NULL;
+                }
+            }
+        });
+    }
+
+    /// Removes the record of a request that the program frees.
+    pub(crate) fn remove(&self, handle: MPI_Request) -> Option<InUse> {
+        if self.is_empty() {
+            return None;
+        }
+        self.change(|All { records, moving, .. }| {
+            moving.remove(&handle.key());
+            records.remove(&handle.key()).map(|record| record.mark())
+        })
+    }
+
+    /// The MPI's request of a record, also while a call of another thread works on it.
+    pub(crate) fn inner(&self, handle: MPI_Request) -> Option<MPI_Request> {
+        let all = self.lock();
+        all.records
+            .get(&handle.key())
+            .map(|record| MPI_Request::from_key(record.inner.load(Ordering::Acquire)))
+    }
+
+    /// Applies `work` to every operation with a request that no call works on.
+    pub(crate) fn each(&self, work: impl FnMut(&mut Active)) {
+        if !self.is_empty() {
+            let keys: Vec<_> = self.lock().records.keys().copied().collect();
+            self.work_on(&keys, work);
         }
     }
 
     /// The same for those that make progress only so.
-    pub(crate) fn each_moving(&self, mut work: impl FnMut(&mut Active)) {
+    pub(crate) fn each_moving(&self, work: impl FnMut(&mut Active)) {
         if !self.is_empty() {
-            self.change(|All { records, moving, .. }| {
-                moving.retain(|handle, ()| {
-                    let active = records.get_mut(handle).and_then(|record| record.active.as_mut());
-                    active.is_some_and(|active| {
-                        work(active);
-                        active.is_moving()
-                    })
-                });
-            });
+            let keys: Vec<_> = self.lock().moving.keys().copied().collect();
+            self.work_on(&keys, work);
         }
     }
 
-    fn change<R>(&self, change: impl FnOnce(&mut All) -> R) -> R {
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        let result = change(&mut all);
-        self.count.store(all.records.len(), Ordering::Release);
-        result
+    fn work_on(&self, keys: &[usize], mut work: impl FnMut(&mut Active)) {
+        for &key in keys {
+            let free = |record: &&Arc<Record>| !record.is_in_use();
+            let Some(mut record) = self.lock().records.get(&key).filter(free).map(Record::mark) else {
+                continue;
+            };
+            record.active().map(&mut work);
+            self.end_use(std::iter::once((&mut MPI_Request::from_key(key), record)));
+        }
+    }
+
+    /// Adds an operation without a request.
+    pub(crate) fn detach(&self, active: Active, awaited: Awaited) {
+        let record = Record::new(Some(active), None);
+        self.change(|all| all.detached.push((record, awaited)));
+    }
+
+    /// Whether there are operations without a request.
+    #[inline]
+    pub(crate) fn has_detached(&self) -> bool {
+        self.detached.load(Ordering::Acquire) > 0
+    }
+
+    /// Finishes those that have completed. Their errors are not reported.
+    pub(crate) fn sweep(&self, context: &Context) {
+        let free: Vec<_> = self.lock().detached.iter().map(|(record, _)| Arc::clone(record)).collect();
+        for record in free {
+            // Another thread tests it, or the call during which the MPI called the program back.
+            let Some(mut record) = self.lock().detached.iter().find_map(|(known, _)| {
+                (Arc::ptr_eq(known, &record) && !known.is_in_use()).then(|| known.mark())
+            }) else {
+                continue;
+            };
+            let is_over =
+                record.active().is_none_or(|active| active.test(context, &mut empty_status()).is_some());
+            if is_over {
+                self.change(|all| all.detached.retain(|(known, _)| !Arc::ptr_eq(known, &record.0)));
+            }
+        }
+    }
+
+    /// Waits for those that must complete before `what`.
+    pub(crate) fn wait(&self, context: &Context, what: Awaited) {
+        while self.has_detached() {
+            self.sweep(context);
+            let is_awaited = |(record, awaited): &(Arc<Record>, Awaited)| {
+                // An error handler that is called while an operation is tested cannot wait for it.
+                let is_mine = record.is_in_use() && record.thread.load(Ordering::Acquire) == this_thread();
+                let is_bound = || {
+                    // SAFETY: no call works on it, and none begins to while the table is locked.
+                    let active = || unsafe { (*record.active.get()).as_ref() };
+                    !record.is_in_use() && active().is_some_and(Active::is_bound)
+                };
+                !is_mine && (*awaited >= what || what >= Awaited::AtTheEnd && is_bound())
+            };
+            if !self.lock().detached.iter().any(is_awaited) {
+                return;
+            }
+            std::thread::yield_now();
+        }
+    }
+}
+
+fn set(moving: &mut HandleMap<()>, key: usize, is_moving: bool) {
+    if is_moving {
+        moving.insert(key, ());
+    } else {
+        moving.remove(&key);
     }
 }

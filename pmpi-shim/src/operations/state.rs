@@ -1,8 +1,6 @@
 //! The shared state of the shim.
 
 use crate::messages::context::Context;
-use crate::operations::detached::Detached;
-use crate::operations::light::Light;
 use crate::operations::prefetch::Prefetch;
 use crate::operations::requests::Requests;
 use crate::operations::unexpected::{Matched, Unexpected};
@@ -15,18 +13,16 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 pub struct Shim {
     pub(crate) context: Context,
     pub(crate) requests: Requests,
-    pub(crate) light: Light,
     pub(crate) unexpected: Unexpected,
     pub(crate) matched: Matched,
-    pub(crate) detached: Detached,
     pub(crate) prefetch: Prefetch,
 }
 
 impl Shim {
     /// A state without pending operations.
     pub(crate) fn new(context: Context, prefetch: Prefetch) -> Self {
-        let (requests, light, unexpected, matched, detached) = Default::default();
-        Self { context, requests, light, unexpected, matched, detached, prefetch }
+        let (requests, unexpected, matched) = Default::default();
+        Self { context, requests, unexpected, matched, prefetch }
     }
 
     /// Whether a call may wait in the MPI: nothing needs to be advanced, or looked for, meanwhile.

@@ -15,7 +15,7 @@ use crate::mpi::handle::{Handle, HandleMap};
 use crate::mpi::real;
 use crate::mpi::span::received_bytes;
 use crate::mpi::sys::*;
-use crate::operations::detached::Detached;
+use crate::operations::requests::Requests;
 use crate::operations::unexpected::message::Unreceived;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -47,19 +47,19 @@ impl Unexpected {
     }
 
     /// Forgets messages of communicators that are being freed.
-    pub(crate) fn forget_ended(&self, context: &Context, detached: &Detached) {
+    pub(crate) fn forget_ended(&self, context: &Context, requests: &Requests) {
         if !self.is_empty() {
             let mut opened = self.open();
             for message in opened.messages.extract_if(.., |message| message.comm_ended()) {
-                message.discard(context, detached);
+                message.discard(context, requests);
             }
         }
     }
 
     /// The job ends: the remaining messages will not be received.
-    pub(crate) fn forget_all(&self, context: &Context, detached: &Detached) {
+    pub(crate) fn forget_all(&self, context: &Context, requests: &Requests) {
         for message in self.open().messages.drain(..) {
-            message.discard(context, detached);
+            message.discard(context, requests);
         }
     }
 

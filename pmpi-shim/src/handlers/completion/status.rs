@@ -1,11 +1,12 @@
 //! Request_get_status, and its forms for several requests, which MPI 4.1 added. The requests remain, so a completed receive is delivered at
 //! once, and its status kept.
 
-use super::{Batch, store_statuses};
+use super::batch::{Batch, store_statuses};
 use crate::mpi::arguments;
 use crate::mpi::open;
 use crate::mpi::span::store_status;
 use crate::mpi::sys::*;
+use crate::operations::requests::InUse;
 use crate::operations::state::Shim;
 use std::ffi::c_int;
 use std::slice;
@@ -16,12 +17,12 @@ impl Batch<'_> {
     /// # Safety
     /// They must be the MPI's results.
     unsafe fn finish_early(&mut self, which: &[c_int], found: &mut [MPI_Status]) {
+        let shim = self.shim;
         for (&i, status) in which.iter().zip(found) {
-            let record =
-                usize::try_from(i).ok().and_then(|i| self.records.get_mut(i)).and_then(Option::as_mut);
-            if let Some(active) = record.and_then(|record| record.active.as_mut()) {
+            let record = usize::try_from(i).ok().and_then(|i| self.record(i));
+            if let Some(active) = record.and_then(InUse::active) {
                 // SAFETY: the caller vouches for the completion.
-                unsafe { active.finish_early(self.shim, status) };
+                unsafe { active.finish_early(shim, status) };
             }
         }
     }
@@ -36,7 +37,7 @@ pub(crate) unsafe fn request_get_status(
     let arguments::Request_get_status { mut request, flag, status } = call;
     // SAFETY: the program's own arguments. `request` is our copy of the handle: the batch may write to it.
     unsafe {
-        let Some(mut batch) = Batch::take(shim, 1, &raw mut request) else { return pass() };
+        let Some(mut batch) = Batch::of(shim, 1, &raw mut request) else { return pass() };
         let mut found = empty_status();
         if !batch.advance() {
             *flag = 0;
@@ -154,6 +155,6 @@ impl Handles {
 
     fn batch<'a>(&'a mut self, shim: &'a Shim) -> Option<Batch<'a>> {
         // SAFETY: the count is that of the handles.
-        unsafe { Batch::take(shim, c_int::try_from(self.0.len()).ok()?, self.0.as_mut_ptr()) }
+        unsafe { Batch::of(shim, c_int::try_from(self.0.len()).ok()?, self.0.as_mut_ptr()) }
     }
 }

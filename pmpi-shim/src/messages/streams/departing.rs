@@ -24,7 +24,7 @@ pub(crate) struct Departing {
     /// The data sent by the head's request.
     head: Arc<Wire>,
     /// Chunks that have not been started. Only a call that does not return before the stream is complete holds some.
-    held: VecDeque<Buffer>,
+    held: VecDeque<(Buffer, Kept)>,
     /// The chunks whose sends are not complete.
     under_way: VecDeque<Send>,
     /// Whether the last chunk has been encoded.
@@ -112,9 +112,10 @@ impl Departing {
         };
         while tail.due().is_some() {
             match next_chunk(context, &mut tail, raw) {
-                Some(chunk) => {
+                Some(mut chunk) => {
                     stream.ends = tail.due().is_none();
-                    stream.held.push_back(chunk);
+                    let kept = stream.all.pending.add(chunk.room().len());
+                    stream.held.push_back((chunk, kept));
                     if !holds || stream.is_matched() || stream.started < AHEAD {
                         stream.start_held();
                     }
@@ -131,14 +132,14 @@ impl Departing {
 
     /// Starts all chunks.
     fn start_held(&mut self) {
-        while let Some(chunk) = self.held.pop_front() {
+        while let Some(held) = self.held.pop_front() {
             let is_last = self.ends && self.held.is_empty();
-            self.send(chunk, is_last);
+            self.send(held, is_last);
         }
     }
 
     /// Starts the next chunk.
-    fn send(&mut self, mut chunk: Buffer, is_last: bool) {
+    fn send(&mut self, (mut chunk, kept): (Buffer, Kept), is_last: bool) {
         let start = Instant::now();
         let since_began = start.saturating_duration_since(self.all.began);
         SentAt::after(since_began.saturating_sub(self.stalled)).write(&mut chunk);
@@ -153,7 +154,6 @@ impl Departing {
         }
         self.stalled += self.all.stalled(chunk.len(), start.elapsed());
         self.started += chunk.len();
-        let kept = self.all.pending.add(chunk.room().len());
         self.under_way.push_back((request, chunk, kept));
     }
 

@@ -17,8 +17,8 @@ use crate::mpi::operation::{Look, look};
 use crate::mpi::real;
 use crate::mpi::span::{Envelope, Span, received_bytes};
 use crate::mpi::sys::*;
-use crate::operations::detached::{Awaited, Detached};
-use crate::operations::requests::{Active, Finish};
+use crate::operations::active::{Active, Finish};
+use crate::operations::requests::{Awaited, Requests};
 use mpress::{SHORTEST, may_be_frame};
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -171,7 +171,7 @@ impl Unreceived {
     pub(crate) unsafe fn into_receive(
         mut self,
         context: &Context,
-        detached: &Detached,
+        requests: &Requests,
         span: &Span,
     ) -> Result<Active, Error> {
         let capacity = span.bytes().unwrap_or(0);
@@ -185,13 +185,13 @@ impl Unreceived {
             State::Receiving { request, bounce, .. } => Posted::arrived(context, span, peers, comm, bounce)
                 .map(|posted| Active::new(request, Finish::Receive(posted)))
                 .map_err(|(code, bounce)| {
-                    detached.adopt(Active::new(request, Finish::Forget(bounce)), Awaited::Never);
+                    requests.detach(Active::new(request, Finish::Forget(bounce)), Awaited::Never);
                     code.into()
                 }),
             State::Decoding { request, decoded } => Posted::decoded(context, span, peers, comm, decoded)
                 .map(|posted| Active::new(request, Finish::Receive(posted)))
                 .map_err(|(code, decoded)| {
-                    detached.adopt(Active::new(request, Finish::Nothing), Awaited::Never);
+                    requests.detach(Active::new(request, Finish::Nothing), Awaited::Never);
                     decoded.discard(context);
                     code.into()
                 }),
@@ -209,14 +209,14 @@ impl Unreceived {
     }
 
     /// The message will not be received by the program.
-    pub(crate) fn discard(self, context: &Context, detached: &Detached) {
+    pub(crate) fn discard(self, context: &Context, requests: &Requests) {
         match self.state {
             State::Matched(_) => {}
             State::Receiving { request, bounce, .. } => {
-                detached.adopt(Active::new(request, Finish::Forget(bounce)), Awaited::Never);
+                requests.detach(Active::new(request, Finish::Forget(bounce)), Awaited::Never);
             }
             State::Decoding { request, decoded } => {
-                detached.adopt(Active::new(request, Finish::Nothing), Awaited::Never);
+                requests.detach(Active::new(request, Finish::Nothing), Awaited::Never);
                 decoded.discard(context);
             }
         }

@@ -1,10 +1,10 @@
 //! The pending messages of a collective, and the request of a nonblocking one.
 
-use super::{Active, Finish};
 use crate::messages::context::Context;
 use crate::messages::peers::Origin;
 use crate::mpi::generalized;
 use crate::mpi::sys::*;
+use crate::operations::active::{Active, Finish};
 use std::collections::VecDeque;
 use std::ffi::c_int;
 
@@ -84,7 +84,7 @@ impl UnderWay {
 
 impl Active {
     /// Advances a collective; returns whether it is complete. If so, its request is complete, too.
-    pub(super) fn advance_collective(&mut self, context: &Context) -> bool {
+    pub(crate) fn advance_collective(&mut self, context: &Context) -> bool {
         let Finish::Collective(origin, messages) = &mut self.finish else { return true };
         messages.test(context);
         if messages.sends_left() + messages.receives_left() > 0 {

@@ -1,0 +1,135 @@
+//! The handshake of all ranks: whether they may send each other frames, and where they run.
+
+use crate::job::host::{self, Host};
+use crate::mpi::fatal;
+use crate::mpi::real;
+use crate::mpi::sys::*;
+use mpress::job::{self, Agreed};
+use mpress::{Settings, SettingsError};
+use std::ffi::c_int;
+use std::mem::ManuallyDrop;
+use std::time::{Duration, Instant};
+
+/// A waiting rank prints a warning after this time, or after half of its patience.
+const WARNING: Duration = Duration::from_secs(60);
+
+/// After this time, waiting must yield the processor to ranks that have not arrived yet.
+const SPIN: Duration = Duration::from_millis(100);
+
+/// The result of the handshake.
+pub(crate) enum Agreement {
+    /// All ranks are alike: what they have in common, and for each rank the lowest rank on its node, if known; and a number of the hosts ([`host::place`]).
+    Reached(Agreed, Option<Vec<c_int>>, u64),
+    /// The ranks are not alike, for this reason.
+    Doubtful(String),
+}
+
+/// Determines whether all ranks agree, and where they run, and draws the mark. A rank with a doubt of its own does not agree. Without
+/// `patience` it waits without a limit.
+pub(crate) fn handshake(
+    comm: MPI_Comm,
+    settings: &Result<Settings, SettingsError>,
+    doubt: Option<String>,
+    (rank, size): (c_int, c_int),
+    patience: Option<Duration>,
+) -> Result<Agreement, c_int> {
+    let said = job::said(settings.as_ref().ok().filter(|_| doubt.is_none()));
+    let place = usize::try_from(rank).map_err(|_| ERR_INTERN)?;
+    let ranks = usize::try_from(size).map_err(|_| ERR_INTERN)?;
+    // The words of the handshake, then one per rank for the minimum, of which a rank sets its own.
+    let mut words = said.to_vec();
+    words.extend((0..ranks).flat_map(|at| if at == place { Host::here().words() } else { Host::OTHER }));
+    let count = c_int::try_from(words.len()).map_err(|_| ERR_INTERN)?;
+    // If ranks do not answer, the operation outlives this function, and so must the arrays.
+    let (mine, mut least) = (ManuallyDrop::new(words.clone()), ManuallyDrop::new(words));
+    if size > 1 {
+        let mut request = REQUEST_NULL;
+        // SAFETY: two arrays of `count` numbers that live until the operation is complete.
+        unsafe {
+            ok(PMPI_Iallreduce(
+                mine.as_ptr().cast(),
+                least.as_mut_ptr().cast(),
+                count,
+                UINT64_T,
+                MIN,
+                comm,
+                &raw mut request,
+            ))?;
+        }
+        match patience {
+            Some(patience) => wait_for_all(request, rank, patience)?,
+            None => fatal::await_all(SUCCESS, request),
+        }
+    }
+    let (_, least) = (ManuallyDrop::into_inner(mine), ManuallyDrop::into_inner(least));
+    let (least, hosts) = least.split_first_chunk().ok_or(ERR_INTERN)?;
+    if let Some(doubt) = doubt {
+        return Ok(Agreement::Doubtful(doubt));
+    }
+    Ok(match (settings, job::heard(*least)) {
+        (Err(error), _) => Agreement::Doubtful(error.to_string()),
+        (Ok(_), Ok(agreed)) => Agreement::Reached(agreed, host::nodes(hosts), host::place(hosts)),
+        (Ok(_), Err(why)) => Agreement::Doubtful(why.to_string()),
+    })
+}
+
+/// Waits until all ranks have answered. After `patience` the others are assumed to run without the shim, which is an error.
+fn wait_for_all(mut request: MPI_Request, rank: c_int, patience: Duration) -> Result<(), c_int> {
+    let start = Instant::now();
+    // Only ranks 0 and 1 print, since thousands may wait. Rank 1 prints later, in case rank 0 is missing.
+    let first = WARNING.min(patience / 2);
+    let mut warning = [first, first + first / 2].into_iter().zip(0..).find(|(_, speaker)| *speaker == rank);
+    let (mut done, mut status) = (0, empty_status());
+    loop {
+        // SAFETY: our own request, valid output pointers.
+        ok(unsafe { real::MPI_Test(&raw mut request, &raw mut done, &raw mut status) })?;
+        if done != 0 {
+            return Ok(());
+        }
+        let waited = start.elapsed();
+        if waited > patience {
+            // Thousands of ranks may have waited.
+            if rank <= 1 {
+                say!("mpress: some ranks do not answer: the shim must be loaded in every rank or in none");
+            }
+            return Err(ERR_OTHER);
+        }
+        if warning.take_if(|(when, _)| waited > *when).is_some() {
+            say!(
+                "mpress: rank {rank} has waited {} s in MPI_Init for ranks that are not there yet, or run without the shim; after {} s \
+                 this is an error (MPRESS_PATIENCE)",
+                waited.as_secs(),
+                patience.as_secs()
+            );
+        }
+        if waited < SPIN { std::thread::yield_now() } else { std::thread::sleep(Duration::from_millis(1)) }
+    }
+}
+
+/// Asks the MPI which ranks share memory: for each rank the lowest rank on its node.
+pub(crate) fn ask_for_nodes(comm: MPI_Comm, rank: c_int, size: c_int) -> Result<Vec<c_int>, c_int> {
+    let mut node = COMM_NULL;
+    // SAFETY: collective calls, which all ranks make since they have agreed to; valid output pointers.
+    unsafe {
+        ok(PMPI_Comm_split_type(comm, COMM_TYPE_SHARED, rank, INFO_NULL, &raw mut node))?;
+        let (mut group, mut local) = (std::mem::zeroed(), std::mem::zeroed());
+        ok(PMPI_Comm_group(comm, &raw mut group))?;
+        ok(PMPI_Comm_group(node, &raw mut local))?;
+        let (first, mut leader) = (0, UNDEFINED);
+        ok(PMPI_Group_translate_ranks(local, 1, &raw const first, group, &raw mut leader))?;
+        ok(PMPI_Group_free(&raw mut local))?;
+        ok(PMPI_Group_free(&raw mut group))?;
+        ok(PMPI_Comm_free(&raw mut node))?;
+        let mut nodes: Vec<c_int> = vec![0; usize::try_from(size).unwrap_or(0)];
+        ok(PMPI_Allgather(
+            (&raw const leader).cast(),
+            1,
+            INT32_T,
+            nodes.as_mut_ptr().cast(),
+            1,
+            INT32_T,
+            comm,
+        ))?;
+        Ok(nodes)
+    }
+}

@@ -1,0 +1,223 @@
+//! A pending operation of the program or of the layer, and what is to be done when the MPI has completed it.
+
+use crate::messages::context::Context;
+use crate::messages::error::{Kept, raise};
+use crate::messages::peers::Origin;
+use crate::messages::posted::{Bounce, Posted};
+use crate::messages::streams::Departing;
+use crate::messages::waiting;
+use crate::messages::wire::Wire;
+use crate::mpi::open;
+use crate::mpi::operation::{Look, Operation};
+use crate::mpi::span::store_status;
+use crate::mpi::sys::*;
+use crate::operations::under_way::UnderWay;
+use std::ffi::c_int;
+use std::sync::Arc;
+
+/// A pending operation.
+pub(crate) struct Active {
+    /// The MPI's operation. For a persistent request it is not the one whose handle the program has.
+    pub(crate) operation: Operation,
+    pub(crate) finish: Finish,
+    /// The outcome, if the program knows it already from `MPI_Request_get_status`.
+    done: Option<(MPI_Status, Result<(), Kept>)>,
+}
+
+/// The work to be done on completion.
+pub(crate) enum Finish {
+    Nothing,
+    /// Frees the memory that was sent, after the last of the sends that share it.
+    Send(Arc<Wire>),
+    /// Like `Send`, for a message that is as long as the program gave it.
+    Packed(#[allow(dead_code, reason = "held until then")] Arc<Wire>),
+    Receive(Posted),
+    /// Like `Send`, for a message in chunks.
+    Stream(Box<Departing>),
+    /// Frees the memory of a received message that is not wanted.
+    Forget(#[allow(dead_code, reason = "held until then")] Bounce),
+    /// Waits for the messages of one of the layer's collectives.
+    Collective(Origin, UnderWay),
+    /// Reports an error that was found when the message was delivered.
+    Failed(Origin, c_int),
+}
+
+/// A failure: the code, and the communicator whose handler is to be called; null if none is.
+pub(crate) type Failure = (MPI_Comm, c_int);
+
+impl Active {
+    pub(crate) fn new(request: MPI_Request, finish: Finish) -> Self {
+        Self::of(Operation::new(request), finish)
+    }
+
+    pub(crate) fn of(operation: Operation, finish: Finish) -> Self {
+        Self { operation, finish, done: None }
+    }
+
+    /// Does the work, after the MPI has completed the operation without an error.
+    ///
+    /// # Safety
+    /// `status` must be the MPI's status at completion.
+    pub(crate) unsafe fn finish(
+        &mut self,
+        context: &Context,
+        status: &mut MPI_Status,
+    ) -> Result<(), Failure> {
+        let comm = match &self.finish {
+            Finish::Receive(posted) => posted.comm(),
+            Finish::Failed(origin, _) | Finish::Collective(origin, _) => origin.handler(),
+            Finish::Nothing | Finish::Send(_) | Finish::Packed(_) | Finish::Stream(_) | Finish::Forget(_) => {
+                COMM_SELF
+            }
+        };
+        if let Some((known, outcome)) = self.done.take() {
+            *status = known;
+            return outcome.map_err(|error| (comm, error.tell()));
+        }
+        if let Err(code) = self.operation.outcome(status) {
+            self.abandon(context, status.MPI_SOURCE);
+            return Err((COMM_NULL, code)); // its handler has already been called
+        }
+        match std::mem::replace(&mut self.finish, Finish::Nothing) {
+            Finish::Nothing | Finish::Packed(_) | Finish::Forget(_) => Ok(()),
+            Finish::Stream(stream) => {
+                waiting::sent(stream.wire_len());
+                Ok(())
+            }
+            Finish::Send(wire) => {
+                waiting::sent(wire.len());
+                Ok(())
+            }
+            // SAFETY: the caller vouches for the completion.
+            Finish::Receive(posted) => unsafe { posted.finish(context, status) }.map_err(|code| (comm, code)),
+            // Its request is complete only when all messages are.
+            Finish::Collective(_, messages) => messages.outcome().map_err(|code| (comm, code)),
+            Finish::Failed(_, code) => Err((comm, code)),
+        }
+    }
+
+    /// Finishes or abandons an operation that a call of the MPI has completed with this code.
+    ///
+    /// # Safety
+    /// As for [`finish`](Self::finish).
+    pub(crate) unsafe fn settle(
+        &mut self,
+        context: &Context,
+        code: c_int,
+        status: &mut MPI_Status,
+    ) -> Result<(), c_int> {
+        if code != SUCCESS {
+            self.abandon(context, status.MPI_SOURCE);
+            return Err(code);
+        }
+        // SAFETY: the caller vouches for the completion.
+        unsafe { self.finish(context, status) }.map_err(|(_, code)| code)
+    }
+
+    /// Advances the operation; returns whether its request may be passed to the MPI for completion. The MPI does not know all parts of a
+    /// message in chunks, or of one of the layer's collectives.
+    pub(crate) fn advance(&mut self, context: &Context) -> bool {
+        if self.done.is_some() {
+            return true;
+        }
+        match &mut self.finish {
+            Finish::Receive(posted) => posted.advance(context, || self.operation.look()),
+            Finish::Stream(stream) => stream.advance(self.operation.request),
+            Finish::Collective(..) => self.advance_collective(context),
+            Finish::Nothing
+            | Finish::Send(_)
+            | Finish::Packed(_)
+            | Finish::Forget(_)
+            | Finish::Failed(..) => true,
+        }
+    }
+
+    /// Whether its request may be passed to the MPI for completion, and the MPI would not wait.
+    pub(crate) fn is_complete(&mut self, context: &Context) -> bool {
+        // An error is reported by the call that completes it.
+        self.advance(context) && !matches!(self.operation.look(), Look::UnderWay)
+    }
+
+    /// Whether it makes progress only if it is advanced.
+    pub(crate) fn is_moving(&self) -> bool {
+        match &self.finish {
+            Finish::Stream(..) | Finish::Collective(..) => true,
+            Finish::Receive(posted) => posted.is_arriving(),
+            _ => false,
+        }
+    }
+
+    /// Whether it must complete before `MPI_Finalize` does, although it belongs to no request of the program: its receiver has begun to
+    /// receive it.
+    pub(crate) fn is_bound(&self) -> bool {
+        matches!(&self.finish, Finish::Stream(stream) if stream.is_matched())
+    }
+
+    /// Finishes the operation if it is complete, and sets `status`; `None` if it is pending.
+    pub(crate) fn test(&mut self, context: &Context, status: &mut MPI_Status) -> Option<Result<(), c_int>> {
+        if !self.advance(context) {
+            return None;
+        }
+        let mut flag = 0;
+        // SAFETY: our own request, and valid output pointers; it is complete when `settle` is called.
+        unsafe {
+            let code = open::MPI_Test(&raw mut self.operation.request, &raw mut flag, status);
+            (code != SUCCESS || flag != 0).then(|| self.settle(context, code, status))
+        }
+    }
+
+    /// The MPI completed the operation with an error. It may still access the memory of the send or receive, so that is not freed.
+    ///
+    /// `source`: the message's source, from the status; negative if unknown.
+    pub(crate) fn abandon(&mut self, context: &Context, source: c_int) {
+        match std::mem::replace(&mut self.finish, Finish::Nothing) {
+            Finish::Receive(posted) => posted.abandon(context, source),
+            Finish::Stream(stream) => stream.abandon(),
+            other => std::mem::forget(other),
+        }
+    }
+
+    /// Finishes a request that stays with the program: the outcome is kept until the program completes it.
+    ///
+    /// # Safety
+    /// As for [`finish`](Self::finish).
+    pub(crate) unsafe fn finish_early(&mut self, context: &Context, status: &mut MPI_Status) {
+        let origin = match &self.finish {
+            Finish::Receive(posted) => posted.origin(),
+            Finish::Failed(origin, _) | Finish::Collective(origin, _) => origin.clone(),
+            _ => Origin { comm: COMM_SELF, peers: None },
+        };
+        // SAFETY: as above.
+        let result = unsafe { self.finish(context, status) };
+        if let Err((comm, code)) = result {
+            // The MPI has already called the handler for an error of its own.
+            let origin = if comm == COMM_NULL { Origin { comm, peers: None } } else { origin };
+            self.finish = Finish::Failed(origin, code);
+        }
+        self.done = Some((*status, result.map_err(|(_, code)| Kept::new(code))));
+    }
+
+    /// Waits for the operation in the MPI, and stores its status where the program wants it. Nothing else is advanced meanwhile.
+    ///
+    /// # Safety
+    /// `status` must be a status or `MPI_STATUS_IGNORE`.
+    pub(crate) unsafe fn wait(mut self, context: &Context, status: *mut MPI_Status) -> c_int {
+        let mut found = empty_status();
+        while matches!(self.finish, Finish::Stream(..) | Finish::Collective(..)) && !self.advance(context) {
+            std::thread::yield_now();
+        }
+        // SAFETY: our own request and status.
+        let code = unsafe { open::MPI_Wait(&raw mut self.operation.request, &raw mut found) };
+        if code != SUCCESS {
+            self.abandon(context, found.MPI_SOURCE);
+            // SAFETY: the caller vouches for the place.
+            unsafe { store_status(status, &found) };
+            return code;
+        }
+        // SAFETY: the request has just completed with this status.
+        let result = unsafe { self.finish(context, &mut found) };
+        // SAFETY: the caller vouches for the place.
+        unsafe { store_status(status, &found) };
+        result.map_or_else(|(comm, code)| raise(comm, code), |()| SUCCESS)
+    }
+}

@@ -1,0 +1,55 @@
+//! What the program gave for a persistent request: the operation that each start of it begins.
+
+use crate::messages::peers::Peers;
+use crate::mpi::span::{Envelope, OwnedType};
+use std::sync::Arc;
+
+/// The send modes of MPI.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Standard,
+    Synchronous,
+    Ready,
+    /// A frame is a copy already, so it does not need the program's attached buffer.
+    Buffered,
+}
+
+impl Mode {
+    /// The name of the call, as used in samples of messages.
+    pub(crate) fn name(self, blocking: bool) -> &'static str {
+        match (self, blocking) {
+            (Self::Standard, true) => "send",
+            (Self::Synchronous, true) => "ssend",
+            (Self::Ready, true) => "rsend",
+            (Self::Buffered, true) => "bsend",
+            (Self::Standard, false) => "isend",
+            (Self::Synchronous, false) => "issend",
+            (Self::Ready, false) => "irsend",
+            (Self::Buffered, false) => "ibsend",
+        }
+    }
+}
+
+/// The operation that each start of a persistent request begins.
+pub(crate) struct Template {
+    pub(crate) action: Action,
+    pub(crate) message: Envelope,
+    /// The peers of its communicator, which the program may free and still start the request.
+    pub(crate) peers: Option<Arc<Peers>>,
+    /// A reference to the datatype, which the program may free and still start the request.
+    pub(crate) _datatype: Option<OwnedType>,
+}
+
+impl Template {
+    /// Whether the program has not freed the communicator.
+    pub(crate) fn is_of_a_live_communicator(&self) -> bool {
+        self.peers.as_ref().is_some_and(|peers| !peers.ended())
+    }
+}
+
+/// The operations of persistent requests.
+#[derive(Clone, Copy)]
+pub(crate) enum Action {
+    Send(Mode),
+    Receive,
+}
