@@ -3,7 +3,7 @@
 use crate::calls::{Section, Treatment};
 use crate::functions::{self, Function};
 
-/// Rows for the macro in `src/sys.rs`.
+/// Rows for the macro in `src/mpi/sys.rs`.
 pub(crate) fn functions(functions: &[Function<'_>]) -> String {
     let row = |function: &Function<'_>| format!("PMPI_{} ({});\n", function.name, declared(function));
     format!("functions! {{\n{}}}\n", functions.iter().map(row).collect::<String>())

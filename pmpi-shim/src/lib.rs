@@ -5,8 +5,8 @@
 //! exported functions, the panic hook, the handshake in `MPI_Init`), and is built for the ABI of the installed MPI: a program attaches it
 //! to one communicator, and makes the [`calls`] with it.
 //!
-//! `docs/shim.md` describes what each wrapped call does, and why a call that does not know frames never receives one;
-//! `docs/format/frame.md` describes frames.
+//! `docs/shim.md` describes what users see, `README.md` beside this file how it works and why, layer by layer, and `docs/format/frame.md`
+//! frames.
 //!
 //! The preload library (`preload/`) redirects the program's calls to the shim. The folders are layers: each uses only those below it.
 //!

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// The modules of a folder and its subfolders, by their paths (`collective::blocks`), with their text.
+/// The modules of a folder and its subfolders, by their paths (`collectives::blocks`), with their text.
 fn modules(folder: &Path, prefix: &str, found: &mut BTreeMap<String, String>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path: PathBuf = entry.unwrap().path();

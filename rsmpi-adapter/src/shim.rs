@@ -9,7 +9,7 @@ pub(crate) fn is_active() -> bool {
     if symbol.is_null() {
         return false;
     }
-    // SAFETY: only the shim exports this name, as a function of this type (`docs/shim.md`).
+    // SAFETY: only the shim exports this name, as a function of this type (`pmpi-shim/src/README.md`, "edge").
     let is_active = unsafe { std::mem::transmute::<*mut libc::c_void, extern "C" fn() -> c_int>(symbol) };
     is_active() != 0
 }

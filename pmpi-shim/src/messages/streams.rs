@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Bytes of a tail that are started before the head has been matched, by a call that waits for that: the unexpected queue data of each message at the receiver.
+/// Bytes of a tail that are started before the head has been matched, by a call that waits for that: they wait in the receiver's MPI.
 const AHEAD: usize = 128 << 10;
 
 /// Greatest number of bytes of messages whose tails go ahead of their receivers. A message that would exceed it is sent in one frame.

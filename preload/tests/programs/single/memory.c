@@ -96,7 +96,7 @@ static void every_way(int window)
     }
     MPI_Buffer_detach(&detached, &size);
     break;
-  case 4: /* probed, as bytes: messages as long as a frame may be pass through the stash */
+  case 4: /* probed, as bytes: messages as long as a frame may be pass through the unexpected queue */
     for (int i = 0; i < WINDOW; i++) {
       MPI_Isend(out, LONG * 8 - i, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, &requests[0]);
       if (i % 2) {
