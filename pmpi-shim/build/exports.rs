@@ -164,10 +164,10 @@ fn body(treatment: Treatment, form: &Function<'_>, sort: usize) -> String {
             pass + "    // SAFETY: the caller's own argument.\n    unsafe { committing(datatype, pass) }\n"
         }
         Treatment::Living if form.name.ends_with("_init") => {
-            pass + "    if nested() { pass() } else { sessions::beginning(pass) }\n"
+            pass + "    if nested() { pass() } else { session_beginning(pass) }\n"
         }
         Treatment::Living => {
-            pass + "    active();\n    if nested() { pass() } else { sessions::ending(pass) }\n"
+            pass + "    active();\n    if nested() { pass() } else { session_ending(pass) }\n"
         }
         Treatment::Detaching => {
             pass + "    let Some(shim) = active() else { return pass() };\n    before_detach(shim, pass)\n"

@@ -7,6 +7,5 @@ pub(crate) mod handshake;
 mod host;
 mod measure;
 pub(crate) mod profile;
-pub(crate) mod sessions;
 pub(crate) mod standby;
 pub(crate) mod startup;

@@ -6,5 +6,4 @@ pub(crate) mod persistent;
 pub(crate) mod prefetch;
 pub(crate) mod requests;
 pub(crate) mod state;
-pub(crate) mod under_way;
 pub(crate) mod unexpected;

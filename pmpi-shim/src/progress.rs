@@ -7,8 +7,8 @@ use crate::messages::streams::Arriving;
 use crate::mpi::nested;
 use crate::mpi::sys::*;
 use crate::operations::active::Active;
+use crate::operations::active::UnderWay;
 use crate::operations::state::{Shim, shared};
-use crate::operations::under_way::UnderWay;
 use std::ffi::c_int;
 
 /// The shared state, if this call is to be handled: the shim is active, and the call is the program's own.

@@ -8,8 +8,8 @@
 
 use crate::edge::calls;
 use crate::handlers::completion::before_detach;
+use crate::job::finish::{session_beginning, session_ending};
 use crate::job::profile;
-use crate::job::sessions;
 use crate::job::standby::committing;
 use crate::job::startup::{freeing, starting};
 use crate::messages::uncompressed;

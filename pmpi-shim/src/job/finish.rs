@@ -1,6 +1,6 @@
 //! The end of the job: the report in `MPI_Finalize`, and the record of decisions.
 
-use crate::job::{profile, sessions};
+use crate::job::profile;
 use crate::messages::recorder::Recorded;
 use crate::messages::streams::Arriving;
 use crate::messages::uncompressed;
@@ -14,7 +14,7 @@ use mpress::{Engine, Predict, Record, Report, Settings};
 use std::ffi::{c_int, c_void};
 use std::path::Path;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long `MPI_Finalize` waits for chunks that belong to no request.
@@ -66,7 +66,7 @@ pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _:
         }
         leave_together();
     }
-    if sessions::are_open() {
+    if SESSIONS.load(Ordering::Acquire) > 0 {
         WORLD_HAS_ENDED.store(true, Ordering::Release);
     } else {
         end();
@@ -78,13 +78,40 @@ pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _:
 static WORLD_HAS_ENDED: AtomicBool = AtomicBool::new(false);
 
 /// The last session ends: the shim ends, if the world has ended before.
-pub(crate) fn after_the_world() {
+fn after_the_world() {
     if WORLD_HAS_ENDED.swap(false, Ordering::AcqRel) {
         if let Some(shim) = state::shared() {
             end_messages(shim);
         }
         end();
     }
+}
+
+/// Number of sessions that have not ended (MPI 4.0, chapter 11): a process may end its world, and go on with the communicators of a session. Frames still
+/// come on them.
+static SESSIONS: AtomicUsize = AtomicUsize::new(0);
+
+/// `MPI_Session_init`.
+pub(crate) fn session_beginning(pass: impl FnOnce() -> c_int) -> c_int {
+    let code = pass();
+    if code == SUCCESS {
+        SESSIONS.fetch_add(1, Ordering::AcqRel);
+    }
+    code
+}
+
+/// `MPI_Session_finalize`. The last one that outlives the world ends the shim, while the MPI is still usable.
+pub(crate) fn session_ending(pass: impl FnOnce() -> c_int) -> c_int {
+    if SESSIONS.load(Ordering::Acquire) == 1 {
+        after_the_world();
+    }
+    // Before the call: some MPIs end the world in it.
+    SESSIONS.fetch_sub(1, Ordering::AcqRel);
+    let code = pass();
+    if code != SUCCESS {
+        SESSIONS.fetch_add(1, Ordering::AcqRel);
+    }
+    code
 }
 
 /// From now on calls are passed on.
