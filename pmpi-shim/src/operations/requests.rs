@@ -51,7 +51,13 @@ impl Record {
         }
     }
 
-    /// Marks it. A call for the program's own request does so in any case: no other call may work on that request (MPI 4.0, section 11.6.2).
+    /// Marks it for a call for the request of its handle. `None` if a call of another thread works on it: no two may work on one request (MPI 4.0, section
+    /// 11.6.2), so that call has just completed it, and the MPI has given the handle to another request.
+    fn of_this_thread(self: &Arc<Self>) -> Option<InUse> {
+        let user = self.thread.load(Ordering::Acquire);
+        (user == 0 || user == this_thread()).then(|| self.mark())
+    }
+
     fn mark(self: &Arc<Self>) -> InUse {
         let here = 0_u8;
         self.place.store((&raw const here).addr(), Ordering::Relaxed);
@@ -183,7 +189,7 @@ impl Requests {
 
     /// The record of a request, for a call that works on it.
     pub(crate) fn use_one(&self, handle: MPI_Request) -> Option<InUse> {
-        if self.is_empty() { None } else { self.lock().records.get(&handle.key()).map(Record::mark) }
+        if self.is_empty() { None } else { self.lock().records.get(&handle.key())?.of_this_thread() }
     }
 
     /// The records of several requests; `None` if none of them has one.
@@ -192,7 +198,7 @@ impl Requests {
             return None;
         }
         let all = self.lock();
-        let found = Few::of(handles, |handle| all.records.get(&handle.key()).map(Record::mark));
+        let found = Few::of(handles, |handle| all.records.get(&handle.key())?.of_this_thread());
         drop(all);
         found.iter().any(Option::is_some).then_some(found)
     }
@@ -223,8 +229,10 @@ impl Requests {
             return None;
         }
         self.change(|All { records, moving, .. }| {
+            let record = records.get(&handle.key())?.of_this_thread()?;
             moving.remove(&handle.key());
-            records.remove(&handle.key()).map(|record| record.mark())
+            records.remove(&handle.key());
+            Some(record)
         })
     }
 
