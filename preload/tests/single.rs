@@ -126,3 +126,8 @@ fn the_report_says_why_nothing_was_compressed() {
 fn collectives_in_which_one_rank_goes_another_way() {
     compare_program("other_way");
 }
+
+#[test]
+fn a_handle_that_is_no_datatype() {
+    compare_program("no_type");
+}
