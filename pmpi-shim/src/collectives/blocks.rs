@@ -41,9 +41,7 @@ pub(crate) fn equal(
     datatype: MPI_Datatype,
 ) -> Blocks<impl Fn(c_int) -> Span> {
     let step = LazyCell::new(move || extent(datatype).wrapping_mul(count as MPI_Aint));
-    let of = move |rank| {
-        Span::new(at(buf, step.wrapping_mul(rank as MPI_Aint)), count, datatype)
-    };
+    let of = move |rank| Span::new(at(buf, step.wrapping_mul(rank as MPI_Aint)), count, datatype);
     Blocks { buf, equal: true, typed: false, given: (count as usize, datatype.key()), of }
 }
 

@@ -4,6 +4,7 @@
 //! MPIs differ, this MPI is tested.
 
 use super::blocks::{Blocks, extent};
+use crate::messages::peers::Peers;
 use crate::mpi::real;
 use crate::mpi::span::Span;
 use crate::mpi::sys::*;
@@ -36,6 +37,11 @@ impl Shim {
         code != SUCCESS || (span.ptr.is_null() && bytes > 0 && self.layout(span).is_contiguous())
     }
 
+    /// Whether the MPI refuses this rank's buffer of a broadcast.
+    pub(super) fn refuses_broadcast(&self, span: &Span) -> bool {
+        span.ptr == IN_PLACE || self.refuses(span)
+    }
+
     /// Like `refuses`, for a block that a gather, a scatter or an all-gather receives. There Open MPI does not check whether a datatype is
     /// committed, so it is committed now: our own calls check it.
     pub(super) fn refuses_received(&self, span: &Span) -> bool {
@@ -58,11 +64,33 @@ impl Shim {
         refuses: impl Fn(&Self, &Span) -> bool,
     ) -> bool {
         let ranks = if blocks.equal { 1 } else { ranks };
-        let refused = |block: &Span| {
+        let mut accepted = None;
+        let mut refused = |block: &Span| {
+            let like = Some((block.datatype, block.count > 0));
+            // Only the length differs from that of the block before.
+            if like == accepted && block.count >= 0 && !block.ptr.is_null() {
+                return false;
+            }
             // For an empty block with its own datatype, not every MPI checks the datatype.
-            refuses(self, block) && !(blocks.typed && block.count == 0 && self.ignores_types_of_nothing())
+            let refused = refuses(self, block)
+                && !(blocks.typed && block.count == 0 && self.ignores_types_of_nothing());
+            accepted = like.filter(|_| !refused);
+            refused
         };
         blocks.buf == IN_PLACE || (0..ranks).any(|rank| refused(&blocks.of(rank)))
+    }
+
+    /// Whether the MPI refuses this rank's arguments of an all-gather.
+    pub(super) fn refuses_gathered<F: Fn(c_int) -> Span>(
+        &self,
+        peers: &Peers,
+        mine: &Span,
+        blocks: &Blocks<F>,
+    ) -> bool {
+        self.refuses_any(blocks, peers.size(), Self::refuses_received)
+            || mine.ptr != IN_PLACE
+                && (self.refuses(mine)
+                    || self.refuses_alias(blocks.buf, &blocks.of(peers.rank), mine, blocks.equal))
     }
 
     fn ignores_uncommitted(&self) -> bool {

@@ -1,6 +1,7 @@
 //! The messages from one rank to another: all chunks in order, several of them pending at a time.
 
-use super::{Form, Item, Relay, nothing};
+use super::block::Form;
+use super::{Item, Relay, nothing};
 use crate::mpi::real;
 use crate::mpi::span::received_bytes;
 use crate::mpi::sys::*;
