@@ -1,19 +1,23 @@
-//! Collectives that move data: where they are done, and on which communicator.
+//! The collectives that move data (`MPI_Bcast`, `MPI_Alltoall` and their like), and reductions: where they
+//! are made, and on which communicator.
 //!
-//! All ranks of a communicator must do a collective in the same way. So the choice between the layer and the MPI depends only on what all
-//! ranks know: the settings, the locations of the ranks, and lengths that are the same everywhere. Whether a message of a collective is
-//! compressed is decided by its sender, as usual; receivers recognise frames, or are told lengths.
+//! All ranks of a communicator must do a collective in the same way. So the choice between the layer and the
+//! MPI depends only on what all ranks know: the settings, the locations of the ranks, and lengths that are
+//! the same everywhere. Whether a message of a collective is compressed is decided by its sender, as usual;
+//! receivers recognise frames, or are told lengths.
 //!
-//! Every call goes the same way. What all ranks know may make it the MPI's for certain. If the MPI refuses this rank's arguments
-//! ([`refused`]), the MPI reports that. Only then the ranks decide about the call ([`agreed`](crate::messages::agreed)), and it is made. So a
-//! refused call changes nothing.
+//! Every call goes the same way. What all ranks know may make it the MPI's for certain. If the MPI refuses
+//! this rank's arguments ([`refused`]), the MPI reports that. Only then the ranks decide about the call
+//! ([`agreed`](crate::messages::agreed)), and it is made. So a refused call changes nothing.
 //!
-//! - [`exchange`]: all-to-all, scatter and gather as point-to-point messages ([`start`]), which need no additional message;
+//! - [`exchange`]: all-to-all, scatter and gather as point-to-point messages ([`start`]), which need no
+//!   additional message;
 //! - [`spread`]: broadcast and all-gather, in one of the next two ways, or by the MPI where that is faster;
 //! - [`chunks`]: of long blocks, relayed in chunks ([`relay`]);
-//! - [`shared`]: of short blocks by the MPI's own algorithms, which relay messages through many ranks. They need the lengths of frames
-//!   beforehand;
-//! - [`direct`]: their nonblocking forms, as point-to-point messages, where these do not leave a node more often;
+//! - [`shared`]: of short blocks by the MPI's own algorithms, which relay messages through many ranks. They
+//!   need the lengths of frames beforehand;
+//! - [`direct`]: their nonblocking forms, as point-to-point messages, where these do not leave a node more
+//!   often;
 //! - [`reduce`]: reductions whose result does not depend on the order, as point-to-point messages.
 
 mod blocks;
@@ -38,7 +42,8 @@ use crate::operations::state::Shim;
 use mpress::Strategy;
 use std::ffi::c_int;
 
-/// A collective of the layer in progress. Its messages use the layer's own communicator, between ranks of the world.
+/// A collective of the layer in progress. Its messages use the layer's own communicator, between ranks of the
+/// world.
 #[derive(Clone, Copy)]
 struct Group<'a> {
     peers: &'a Peers,
@@ -56,7 +61,8 @@ impl<'a> Group<'a> {
         Self { peers, comm: shim.private.comm, tag, program, strategy }
     }
 
-    /// The same collective made in this way, which is not the MPI's. A strategy that does not weigh whether compression pays stays.
+    /// The same collective made in this way, which is not the MPI's. A strategy that does not weigh whether
+    /// compression pays stays.
     fn made(self, shim: &Shim, way: Way) -> Self {
         let weighs = matches!(self.strategy.unwrap_or(shim.strategy), Strategy::Adaptive | Strategy::Guided);
         if way == Way::Raw && weighs { Self { strategy: Some(Strategy::Off), ..self } } else { self }
@@ -84,8 +90,8 @@ impl<'a> Group<'a> {
 struct Handed {
     /// Whether it has been made; otherwise the MPI must make it, on all ranks.
     outcome: Result<bool, Error>,
-    /// Whether something got shorter. The result is the same on all ranks, even on those with an error of their own. `None`: this call says
-    /// nothing about later ones.
+    /// Whether something got shorter. The result is the same on all ranks, even on those with an error of
+    /// their own. `None`: this call says nothing about later ones.
     shorter: Option<bool>,
 }
 

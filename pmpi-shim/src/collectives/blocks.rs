@@ -1,5 +1,5 @@
-//! The blocks of a collective's buffer, one for each rank. Arguments are read only when a block is asked for: where a buffer is not
-//! significant, its datatype may be invalid.
+//! The blocks of a collective's buffer, one for each rank. Arguments are read only when a block is asked for:
+//! where a buffer is not significant, its datatype may be invalid.
 
 use crate::mpi::arguments::Counts;
 use crate::mpi::handle::Handle;
@@ -99,8 +99,8 @@ fn at(buf: *const c_void, offset: MPI_Aint) -> *mut c_void {
     buf.cast::<u8>().wrapping_add(offset as usize).cast_mut().cast()
 }
 
-/// The extent of a datatype; 0 if the MPI does not know it. It would report that to the handler of `MPI_COMM_WORLD`, not of the call's
-/// communicator.
+/// The extent of a datatype; 0 if the MPI does not know it. It would report that to the handler of
+/// `MPI_COMM_WORLD`, not of the call's communicator.
 pub(super) fn extent(datatype: MPI_Datatype) -> MPI_Aint {
     let (mut lower, mut extent): (MPI_Aint, MPI_Aint) = (0, 0);
     if is_valid(datatype) {

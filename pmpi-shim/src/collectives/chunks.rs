@@ -1,5 +1,5 @@
-//! Broadcast and all-gather of long blocks: each block goes to all ranks in chunks ([`relay`](super::relay)), from where it lies in the
-//! program's memory if it is contiguous.
+//! Broadcast and all-gather of long blocks: each block goes to all ranks in chunks ([`relay`](super::relay)),
+//! from where it lies in the program's memory if it is contiguous.
 
 use super::blocks::Blocks;
 use super::relay::Part;
@@ -71,7 +71,8 @@ pub(super) unsafe fn allgather<F: Fn(c_int) -> Span>(
 }
 
 impl Handed {
-    /// The result after `land` has copied the blocks to the program's memory, which is skipped if the MPI must make the collective.
+    /// The result after `land` has copied the blocks to the program's memory, which is skipped if the MPI
+    /// must make the collective.
     fn landing(self, land: impl FnOnce() -> Result<(), c_int>) -> Self {
         let outcome = match self.outcome {
             Ok(true) => land().map(|()| true).map_err(Error::from),
@@ -90,8 +91,8 @@ struct Place {
 }
 
 impl Place {
-    /// For a block of this rank. Its address is null if it must be left to the MPI: there is no memory for a copy, it is in device memory,
-    /// or its length is not the one that the others expect.
+    /// For a block of this rank. Its address is null if it must be left to the MPI: there is no memory for a
+    /// copy, it is in device memory, or its length is not the one that the others expect.
     ///
     /// # Safety
     /// The span must be the program's, and have `len` bytes.

@@ -1,9 +1,9 @@
 //! Nonblocking broadcast and all-gather: the owner of the data sends it to all other ranks, encoded once.
 //!
-//! The blocking algorithms need each step to be continued when the previous one is complete, even while the rank is in another call;
-//! otherwise a job could hang that would not with the MPI alone. Here all messages are started at once, and none are relayed. For many
-//! ranks this is slower than the MPI's trees and rings if nothing can be compressed; then the operation is left to the MPI
-//! ([`mpress::Spread`]).
+//! The blocking algorithms need each step to be continued when the previous one is complete, even while the
+//! rank is in another call; otherwise a job could hang that would not with the MPI alone. Here all messages
+//! are started at once, and none are relayed. For many ranks this is slower than the MPI's trees and rings if
+//! nothing can be compressed; then the operation is left to the MPI ([`mpress::Spread`]).
 
 use super::blocks::Blocks;
 use crate::messages::agreed::{By, How};

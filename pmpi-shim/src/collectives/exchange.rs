@@ -9,8 +9,8 @@ use crate::mpi::sys::*;
 use crate::operations::state::Shim;
 use std::ffi::c_int;
 
-/// Alltoall, Alltoallv and Alltoallw. For the latter two only two ranks know each length, so the ranks vote. In-place calls are left to the
-/// MPI.
+/// Alltoall, Alltoallv and Alltoallw. For the latter two only two ranks know each length, so the ranks vote.
+/// In-place calls are left to the MPI.
 pub(crate) unsafe fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
     shim: &Shim,
     from: Blocks<F>,
@@ -42,7 +42,8 @@ pub(crate) unsafe fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
                 if let Some(partner) = partner {
                     start.meet(partner, false);
                 }
-                // Most MPIs refuse aliased buffers. If one does not, all blocks are read first, so that no part of a frame is sent on.
+                // Most MPIs refuse aliased buffers. If one does not, all blocks are read first, so that no
+                // part of a frame is sent on.
                 (1..size)
                     .map(|step| (rank + step) % size)
                     .for_each(|dest| start.send_copy(&from.of(dest), dest));

@@ -1,4 +1,4 @@
-//! The handlers of collectives: they find the buffers and blocks from the program's arguments.
+//! The MPI functions of collectives: each finds the buffers and blocks from the program's arguments.
 
 use super::blocks::{equal, typed, varied};
 use super::reduce::{self, counts};

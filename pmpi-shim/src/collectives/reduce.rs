@@ -1,7 +1,8 @@
-//! Reduce, Allreduce, Reduce_scatter and Reduce_scatter_block, where the result does not depend on the order of the operations: for
-//! integers, and for floating-point numbers only if the settings allow another order.
+//! Reduce, Allreduce, Reduce_scatter and Reduce_scatter_block, where the result does not depend on the order
+//! of the operations: for integers, and for floating-point numbers only if the settings allow another order.
 //!
-//! All ranks give the same count, datatype and operation (MPI 3.1, section 5.9), so their decisions are the same.
+//! All ranks give the same count, datatype and operation (MPI 3.1, section 5.9), so their decisions are the
+//! same.
 
 mod steps;
 
@@ -19,7 +20,8 @@ use std::ffi::{c_int, c_void};
 use std::sync::{Arc, PoisonError};
 use steps::Reducing;
 
-/// If the average block has fewer bytes, the reduction is left to the MPI, whose own algorithms take fewer steps.
+/// If the average block has fewer bytes, the reduction is left to the MPI, whose own algorithms take fewer
+/// steps.
 const LEAST: usize = 8 << 10;
 
 /// A reduction as called by the program.
@@ -118,7 +120,8 @@ pub(super) unsafe fn reduce_scatter(
     })
 }
 
-/// The number of elements for each rank, from an array of counts; without an array a negative number, which the MPI refuses.
+/// The number of elements for each rank, from an array of counts; without an array a negative number, which
+/// the MPI refuses.
 pub(super) fn counts(counts: Counts) -> impl Fn(usize) -> MPI_Count {
     // SAFETY: the program's own array, with an entry for each rank.
     move |rank| if counts.addr() == 0 { -1 } else { unsafe { counts.at(rank) } }
@@ -156,8 +159,8 @@ impl Blocks {
 }
 
 impl Shim {
-    /// The size of an element in bytes, if the arguments permit a reduction of `count` elements here: the result is identical in any order,
-    /// or any order is allowed.
+    /// The size of an element in bytes, if the arguments permit a reduction of `count` elements here: the
+    /// result is identical in any order, or any order is allowed.
     fn may_reduce(&self, call: &Call, count: MPI_Count) -> Option<usize> {
         let kind = self.kinds.predefined(call.datatype)?;
         // Pairs of value and index, and complex numbers, are longer than an element of their kind.
@@ -194,19 +197,22 @@ impl Shim {
                     || (call.from == call.to.cast_const() && self.refuses_aliases()))
     }
 
-    /// Whether the MPI supports this operation for elements of this datatype. Each combination is tested once.
+    /// Whether the MPI supports this operation for elements of this datatype. Each combination is tested
+    /// once.
     fn has_operation(&self, call: &Call) -> bool {
         let key = (call.datatype.key(), call.op.key());
         let mut known = self.private.operations.lock().unwrap_or_else(PoisonError::into_inner);
         *known.entry(key).or_insert_with(|| {
             let mut value = 0_u64;
             let at = (&raw mut value).cast();
-            // SAFETY: an element of at most 8 bytes, on a communicator of one rank, which returns errors; one thread at a time.
+            // SAFETY: an element of at most 8 bytes, on a communicator of one rank, which returns errors; one
+            // thread at a time.
             unsafe { real::MPI_Allreduce(IN_PLACE, at, 1, call.datatype, call.op, self.own_comm) == SUCCESS }
         })
     }
 
-    /// Whether the blocks, of elements of this `size`, are long enough for a reduction here, and the MPI supports it.
+    /// Whether the blocks, of elements of this `size`, are long enough for a reduction here, and the MPI
+    /// supports it.
     fn is_worth(&self, call: &Call, blocks: &Blocks, size: usize) -> bool {
         let total = usize::try_from(blocks.total()).unwrap_or(0).saturating_mul(size);
         total / blocks.counts.len() >= LEAST.max(self.threshold) && self.has_operation(call)

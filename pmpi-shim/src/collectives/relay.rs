@@ -1,16 +1,19 @@
 //! Broadcast and all-gather of long blocks, which are relayed in chunks.
 //!
-//! A block travels along the nodes, and within each node to all its ranks ([`mpress::HandOn`]). Between nodes it is a stream like that of a
-//! long message (`docs/format/frame.md`): encoded once, by its owner, and relayed unchanged. Within a node its bytes are sent uncompressed,
-//! from the program's buffer to the program's buffer. So a chunk is encoded while earlier ones are sent, relayed and decoded.
+//! A block travels along the nodes, and within each node to all its ranks ([`mpress::HandOn`]). Between nodes
+//! it is a stream like that of a long message (`docs/format/frame.md`): encoded once, by its owner, and
+//! relayed unchanged. Within a node its bytes are sent uncompressed, from the program's buffer to the
+//! program's buffer. So a chunk is encoded while earlier ones are sent, relayed and decoded.
 //!
-//! No lengths are exchanged beforehand: all ranks know those of all blocks, and so the source, destination and order of all chunks. Each
-//! chunk is one message; a block that is not compressed has the same chunks. A rank that receives its first chunk from another node
-//! recognises a frame by its length, which is not a multiple of 8. Within a node a last message of one byte tells the form in which the
-//! block came. So all ranks finally know whether anything got shorter.
+//! No lengths are exchanged beforehand: all ranks know those of all blocks, and so the source, destination
+//! and order of all chunks. Each chunk is one message; a block that is not compressed has the same chunks. A
+//! rank that receives its first chunk from another node recognises a frame by its length, which is not a
+//! multiple of 8. Within a node a last message of one byte tells the form in which the block came. So all
+//! ranks finally know whether anything got shorter.
 //!
-//! Between two ranks chunks are ordered by the sum of their number and the number of ranks that they have passed ([`HandOn::step`]). In
-//! this order each chunk waits only for earlier ones, so ranks do not wait for each other in a cycle.
+//! Between two ranks chunks are ordered by the sum of their number and the number of ranks that they have
+//! passed ([`HandOn::step`]). In this order each chunk waits only for earlier ones, so ranks do not wait for
+//! each other in a cycle.
 
 mod block;
 mod edge;
@@ -67,13 +70,14 @@ struct Relay<'a> {
     starved: u32,
 }
 
-/// After this number of polls without memory or progress, the job ends. Until then another thread may release memory.
+/// After this number of polls without memory or progress, the job ends. Until then another thread may release
+/// memory.
 const PATIENCE: u32 = 100_000;
 
 impl Shim {
-    /// Relays all blocks, each from its owner to all ranks. All ranks must pass the same blocks, in the same order. `kind`: that of this
-    /// rank's own block; `id`: a number that differs from those of collectives shortly before and after this one on the communicator;
-    /// `what`: its name.
+    /// Relays all blocks, each from its owner to all ranks. All ranks must pass the same blocks, in the same
+    /// order. `kind`: that of this rank's own block; `id`: a number that differs from those of collectives
+    /// shortly before and after this one on the communicator; `what`: its name.
     ///
     /// # Safety
     /// Each block must be at an address with room for it, or null.

@@ -1,10 +1,11 @@
-//! Broadcast and all-gather of short blocks, and the first ones of a communicator. Messages are relayed by many ranks, best by the MPI's own
-//! algorithms; the MPI is given frames to relay, each encoded once.
+//! Broadcast and all-gather of short blocks, and the first ones of a communicator. Messages are relayed by
+//! many ranks, best by the MPI's own algorithms; the MPI is given frames to relay, each encoded once.
 //!
-//! This takes two calls on the program's communicator instead of one: lengths, then frames. All ranks make them in the same order, as they
-//! make collectives of a communicator (MPI 4.0, section 6.14); no other collective call of the program can come between them, since
-//! threads, too, must make theirs one after the other (section 11.6.2). Pending nonblocking collectives may be overtaken by blocking ones
-//! (section 6.12). The MPI itself reports errors of the two calls to the communicator's error handler.
+//! This takes two calls on the program's communicator instead of one: lengths, then frames. All ranks make
+//! them in the same order, as they make collectives of a communicator (MPI 4.0, section 6.14); no other
+//! collective call of the program can come between them, since threads, too, must make theirs one after the
+//! other (section 11.6.2). Pending nonblocking collectives may be overtaken by blocking ones (section 6.12).
+//! The MPI itself reports errors of the two calls to the communicator's error handler.
 
 use super::Handed;
 use super::blocks::Blocks;
@@ -62,7 +63,8 @@ pub(super) unsafe fn bcast(
 /// Something got shorter, and is in its place.
 const MADE: Handed = Handed { outcome: Ok(true), shorter: Some(true) };
 
-/// Nothing got shorter: the MPI makes the collective. If a rank was `on_trial`, nothing is learned for the next one.
+/// Nothing got shorter: the MPI makes the collective. If a rank was `on_trial`, nothing is learned for the
+/// next one.
 fn left(on_trial: bool) -> Handed {
     Handed { outcome: Ok(false), shorter: (!on_trial).then_some(false) }
 }
@@ -78,8 +80,8 @@ unsafe fn pass_on(
     called(unsafe { open::MPI_Bcast(ptr.cast_mut(), count, datatype, root, comm) })
 }
 
-/// Receives a frame. It is shorter than its message, so a contiguous buffer of the program serves for both. Other ranks may get the frame
-/// from here, so it is received completely before it is decoded.
+/// Receives a frame. It is shorter than its message, so a contiguous buffer of the program serves for both.
+/// Other ranks may get the frame from here, so it is received completely before it is decoded.
 unsafe fn receive_frame(shim: &Shim, message: &Envelope, len: usize) -> Result<(), Error> {
     let Envelope { span, peer: root, comm, .. } = *message;
     let capacity = span.bytes().unwrap_or(0);
@@ -113,8 +115,8 @@ unsafe fn receive_frame(shim: &Shim, message: &Envelope, len: usize) -> Result<(
     }
 }
 
-/// Allgather and Allgatherv: all ranks exchange the lengths of their frames, then the MPI gathers frames, and uncompressed blocks.
-/// `mine`: the block of this rank; `lens`: those of all `blocks`, in bytes.
+/// Allgather and Allgatherv: all ranks exchange the lengths of their frames, then the MPI gathers frames, and
+/// uncompressed blocks. `mine`: the block of this rank; `lens`: those of all `blocks`, in bytes.
 ///
 /// # Safety
 /// As for [`bcast`].
@@ -157,8 +159,8 @@ pub(super) unsafe fn allgather<F: Fn(c_int) -> Span>(
     Ok(MADE)
 }
 
-/// Gathers frames and blocks of the lengths exchanged, and writes them to the program's buffer. `own`: what this rank sends, and room for
-/// all; `lens`: the lengths exchanged, and those of the blocks.
+/// Gathers frames and blocks of the lengths exchanged, and writes them to the program's buffer. `own`: what
+/// this rank sends, and room for all; `lens`: the lengths exchanged, and those of the blocks.
 unsafe fn gather_frames<F: Fn(c_int) -> Span>(
     shim: &Shim,
     peers: &Peers,

@@ -1,9 +1,10 @@
-//! Broadcast and all-gather: in chunks, as frames that the MPI relays, or by the MPI alone; nonblocking ones [`direct`]ly, or by the MPI.
+//! Broadcast and all-gather: in chunks, as frames that the MPI relays, or by the MPI alone. Nonblocking ones
+//! go another way ([`direct`]).
 //!
-//! Long blocks in chunks ([`chunks`]) need no more messages than the MPI's own. Whether they or the MPI's own are faster, and whether compression
-//! makes them faster still, depends on network, processors and data, so all three are tried. With a fixed codec, and for frames
-//! ([`shared`]), such calls are left to the MPI for a while if nothing got shorter: all ranks learn that from the blocks themselves, and count
-//! the same.
+//! Long blocks in chunks ([`chunks`]) need no more messages than the MPI's own. Whether they or the MPI's own
+//! are faster, and whether compression makes them faster still, depends on network, processors and data, so
+//! all three are tried. With a fixed codec, and for frames ([`shared`]), such calls are left to the MPI for a
+//! while if nothing got shorter: all ranks learn that from the blocks themselves, and count the same.
 
 use super::blocks::Blocks;
 use super::{Group, Handed, chunks, direct, shared};
@@ -43,7 +44,8 @@ pub(crate) unsafe fn bcast(
     shim.spread(&peers, comm, spread, in_chunks, as_frames, pass)
 }
 
-/// Allgather, Allgatherv, and their nonblocking forms. `mine`: the block of this rank. All ranks know the lengths of all `blocks`.
+/// Allgather, Allgatherv, and their nonblocking forms. `mine`: the block of this rank. All ranks know the
+/// lengths of all `blocks`.
 pub(crate) unsafe fn allgather<F: Fn(c_int) -> Span>(
     shim: &Shim,
     mine: Span,
@@ -80,8 +82,9 @@ pub(crate) unsafe fn allgather<F: Fn(c_int) -> Span>(
 }
 
 impl Shim {
-    /// Makes a collective of blocks of these lengths in one of two ways, or by the MPI, as the ranks decide now; returns the program's result. To
-    /// be called only if the MPI does not refuse this rank's arguments: the decision is taken by making the call.
+    /// Makes a collective of blocks of these lengths in one of two ways, or by the MPI, as the ranks decide
+    /// now; returns the program's result. To be called only if the MPI does not refuse this rank's arguments:
+    /// the decision is taken by making the call.
     fn spread(
         &self,
         peers: &Peers,
@@ -113,8 +116,8 @@ impl Shim {
         result.unwrap_or_else(|error| raise(comm, error))
     }
 
-    /// Whether a collective of blocks of these lengths is to be made in chunks. Along many nodes, a few chunks would take longer than the MPI's
-    /// own algorithm. The result is the same on all ranks.
+    /// Whether a collective of blocks of these lengths is to be made in chunks. Along many nodes, a few
+    /// chunks would take longer than the MPI's own algorithm. The result is the same on all ranks.
     fn goes_in_chunks(&self, peers: &Peers, lens: &[usize]) -> bool {
         let chunks_of = |&len: &usize| self.engine.chunk(len).map(|chunk| len.div_ceil(chunk));
         let chunks: usize = lens.iter().filter_map(chunks_of).sum();

@@ -1,4 +1,5 @@
-//! The messages of a collective that goes as point-to-point messages: started in some order, pending together, and waited for.
+//! The messages of a collective that goes as point-to-point messages: started in some order, pending
+//! together, and waited for.
 
 use super::Group;
 use crate::handlers::recv;
@@ -16,7 +17,8 @@ use std::ffi::c_int;
 use std::ptr;
 use std::sync::Arc;
 
-/// Greatest number of pending messages of a rank in each direction. More would not be faster, but need memory at both ends.
+/// Greatest number of pending messages of a rank in each direction. More would not be faster, but need memory
+/// at both ends.
 const UNDER_WAY: usize = 16;
 
 /// A collective whose messages are being started.
@@ -119,9 +121,10 @@ impl<'a> Start<'a> {
         self.pause(UnderWay::receives_left);
     }
 
-    /// Waits for another rank that makes the same call, if the call may wait. A long message in each direction between two ranks is to begin at the same time:
-    /// where one begins first, Open MPI over TCP lets the answer that the other one waits for follow all data of the first, so that they go one after the other
-    /// (`benches/record/npb.txt`). It stays so in later calls.
+    /// Waits for another rank that makes the same call, if the call may wait. A long message in each
+    /// direction between two ranks is to begin at the same time: where one begins first, Open MPI over TCP
+    /// lets the answer that the other one waits for follow all data of the first, so that they go one after
+    /// the other (`benches/record/npb.txt`). It stays so in later calls.
     ///
     /// The other rank does so, too, before its block. `waits`: it is waited for now.
     pub(super) fn meet(&mut self, other: c_int, waits: bool) {
@@ -147,8 +150,9 @@ impl<'a> Start<'a> {
         self.messages.note(both.outcome());
     }
 
-    /// Receives and sends in turn. On all ranks the order must be such that each message is sent as early as it is received; then no rank
-    /// waits for ever, although pending messages must complete before others are started.
+    /// Receives and sends in turn. On all ranks the order must be such that each message is sent as early as
+    /// it is received; then no rank waits for ever, although pending messages must complete before others are
+    /// started.
     ///
     /// # Safety
     /// As for `receive` and `send`.
@@ -197,8 +201,8 @@ impl<'a> Start<'a> {
         self.messages.note(unsafe { self.shim.copy_block(from, to) });
     }
 
-    /// Waits until at most the allowed number of messages is pending in one direction. The other direction may have more: all of these may
-    /// be for ranks that have yet to post their receives.
+    /// Waits until at most the allowed number of messages is pending in one direction. The other direction
+    /// may have more: all of these may be for ranks that have yet to post their receives.
     fn pause(&mut self, left: impl Fn(&UnderWay) -> usize) {
         if let Some(at_most) = self.at_most {
             progress::wait_for_messages(self.shim, &mut self.messages, |messages| left(messages) <= at_most);
@@ -206,7 +210,8 @@ impl<'a> Start<'a> {
     }
 }
 
-/// A message could not be started. If memory is short, its other end would wait for ever, or a later collective would receive it.
+/// A message could not be started. If memory is short, its other end would wait for ever, or a later
+/// collective would receive it.
 fn failed(messages: &mut UnderWay, program: MPI_Comm, code: c_int) {
     if code == ERR_NO_MEM {
         give_up("no memory for a message of a collective that other ranks wait for", program, code);
@@ -228,8 +233,8 @@ impl Shim {
         let bytes = from.bytes();
         let contiguous = |span: &Span| matches!(self.layout(span), Layout::Contiguous(_));
         if bytes.is_some() && bytes == to.bytes() && contiguous(from) && contiguous(to) {
-            // SAFETY: contiguous elements of this number of bytes. MPI forbids overlapping buffers, but programs use them, so the copy
-            // allows them.
+            // SAFETY: contiguous elements of this number of bytes. MPI forbids overlapping buffers, but
+            // programs use them, so the copy allows them.
             unsafe { ptr::copy(from.ptr.cast::<u8>(), to.ptr.cast::<u8>(), bytes.unwrap_or(0)) };
             return Ok(());
         }
@@ -237,8 +242,9 @@ impl Shim {
         unsafe { self.copy(from, to) }
     }
 
-    /// Makes a collective of point-to-point messages here, or by the MPI, as the ranks decide now. To be called only if the MPI does not refuse
-    /// this rank's arguments: the decision is taken by making the call.
+    /// Makes a collective of point-to-point messages here, or by the MPI, as the ranks decide now. To be
+    /// called only if the MPI does not refuse this rank's arguments: the decision is taken by making the
+    /// call.
     pub(super) fn exchange(
         &self,
         peers: &Arc<Peers>,

@@ -1,8 +1,9 @@
-//! What the ranks of a communicator agree on for the layer's collectives: the tag of their messages, and for each call whether it is made
-//! here or by the MPI.
+//! All ranks of a communicator make a collective in the same way, here or by the MPI: what they agree on for
+//! that, and the tag of the messages.
 //!
-//! All ranks count calls, so their decisions are equal. A call takes one decision, and does so last: when the MPI is known to accept the
-//! arguments of this rank. So a call that is refused on one rank has counted nowhere, and this rank may make it again.
+//! All ranks count the same calls, so their decisions are equal. A call takes one decision, and takes it
+//! last: when the MPI is known to accept this rank's arguments. So a refused call has changed nothing, and
+//! the rank may make it again.
 
 mod private;
 mod spread;
@@ -24,7 +25,8 @@ use turns::{Trial, Vote};
 /// State of a communicator for the layer's collectives.
 #[derive(Default)]
 pub(crate) struct Collectives {
-    /// The tag of their messages, once the ranks have agreed on it. `None`: no tag is available, so these collectives are left to the MPI.
+    /// The tag of their messages, once the ranks have agreed on it. `None`: no tag is available, so these
+    /// collectives are left to the MPI.
     tag: OnceLock<Option<Tag>>,
     /// Whether a collective that needs no tag has been made.
     begun: AtomicBool,
@@ -56,11 +58,12 @@ impl How {
 pub(crate) enum By<'a> {
     /// Whether the communicator has a tag; a blocking call agrees on it.
     Tag,
-    /// Whether it has one already. Each block goes in a message of its own, as with the MPIs. So no rank waits for another one, except in
-    /// the second blocking call, which agrees on a tag.
+    /// Whether it has one already. Each block goes in a message of its own, as with the MPIs. So no rank
+    /// waits for another one, except in the second blocking call, which agrees on a tag.
     EarlierTag,
-    /// A vote on whether any rank has a long block to send, since no rank knows the lengths of all blocks: whether this rank has one. The
-    /// outcome stands for some calls. A vote makes ranks wait for each other, which a nonblocking call must not do; it uses the last outcome.
+    /// A vote on whether any rank has a long block to send, since no rank knows the lengths of all blocks:
+    /// whether this rank has one. The outcome stands for some calls. A vote makes ranks wait for each other,
+    /// which a nonblocking call must not do; it uses the last outcome.
     Vote(&'a dyn Fn() -> bool),
     /// Whether blocks of earlier calls got shorter ([`Trial`]).
     Trial,
@@ -72,8 +75,8 @@ impl Collectives {
         self.tag.get_or_init(|| private.first_tag());
     }
 
-    /// Decides about a collective of point-to-point messages; returns its tag if it is made here. To be called once for each call, on all
-    /// ranks, if the MPI does not refuse the call.
+    /// Decides about a collective of point-to-point messages; returns its tag if it is made here. To be
+    /// called once for each call, on all ranks, if the MPI does not refuse the call.
     ///
     /// # Errors
     /// The ranks could not agree; the MPI has called the communicator's error handler.
@@ -92,8 +95,8 @@ impl Collectives {
         if here { self.tag(private, how) } else { Ok(None) }
     }
 
-    /// Decides about a blocking broadcast or all-gather. `in_chunks`: whether its blocks would go in chunks, if there is a tag; `races`:
-    /// whether chunks must show that they are faster than the MPI.
+    /// Decides about a blocking broadcast or all-gather. `in_chunks`: whether its blocks would go in chunks,
+    /// if there is a tag; `races`: whether chunks must show that they are faster than the MPI.
     ///
     /// # Errors
     /// As for `decide`.
@@ -115,8 +118,9 @@ impl Collectives {
         }
     }
 
-    /// The tag of the communicator, if this call can have one. Agreeing on it makes all ranks wait for each other, which a nonblocking
-    /// collective must not do; nonblocking collectives before the first blocking one are left to the MPI.
+    /// The tag of the communicator, if this call can have one. Agreeing on it makes all ranks wait for each
+    /// other, which a nonblocking collective must not do; nonblocking collectives before the first blocking
+    /// one are left to the MPI.
     fn tag(&self, private: &Private, how: How) -> Result<Option<c_int>, c_int> {
         if let (None, How::Blocking(comm)) = (self.tag.get(), how) {
             let agreed = private.agree(comm);
@@ -132,8 +136,8 @@ impl Collectives {
         self.tag.get()?.as_ref().map(Tag::number)
     }
 
-    /// Counts a blocking collective that needs no tag. The second such call agrees on a tag, for nonblocking collectives that may follow; for
-    /// a communicator that is used once, agreement is not worth its cost.
+    /// Counts a blocking collective that needs no tag. The second such call agrees on a tag, for nonblocking
+    /// collectives that may follow; for a communicator that is used once, agreement is not worth its cost.
     fn prepare(&self, private: &Private, comm: MPI_Comm) -> Result<(), c_int> {
         if self.tag.get().is_none() && self.begun.swap(true, Ordering::Relaxed) {
             self.tag(private, How::Blocking(comm))?;

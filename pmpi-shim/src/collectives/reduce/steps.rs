@@ -1,8 +1,10 @@
-//! The steps of a reduction: contributions are brought together, then the results are sent where they are wanted.
+//! The steps of a reduction: contributions are brought together, then the results are sent where they are
+//! wanted.
 //!
-//! Each rank owns a block of the result. Contributions to it are first reduced within each node, then between nodes: so each node sends a
-//! block once to each other node ([`mpress::Hierarchy`]), compressed, and encoding and decoding are shared among the ranks. Then the blocks
-//! are sent where they are wanted. The operations themselves are the MPI's (`MPI_Reduce_local`).
+//! Each rank owns a block of the result. Contributions to it are first reduced within each node, then between
+//! nodes: so each node sends a block once to each other node ([`mpress::Hierarchy`]), compressed, and
+//! encoding and decoding are shared among the ranks. Then the blocks are sent where they are wanted. The
+//! operations themselves are the MPI's (`MPI_Reduce_local`).
 
 use super::super::Group;
 use super::super::start::Start;
@@ -109,8 +111,8 @@ impl<'a> Reducing<'a> {
         }
     }
 
-    /// Waits for incoming contributions, and adds them to these ranks' blocks. If one is missing, the owners of these blocks must not take
-    /// the rest for the result.
+    /// Waits for incoming contributions, and adds them to these ranks' blocks. If one is missing, the owners
+    /// of these blocks must not take the rest for the result.
     fn add(&self, start: &mut Start<'_>, incoming: &[Memory], ranks: &[usize]) {
         start.wait();
         if let Err(code) = start.outcome() {

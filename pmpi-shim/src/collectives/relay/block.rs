@@ -72,8 +72,8 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// A part of the collective. `chunk`: raw bytes of a chunk of a stream, if it may be one; `goes_on`: whether it is relayed from here to
-    /// another node.
+    /// A part of the collective. `chunk`: raw bytes of a chunk of a stream, if it may be one; `goes_on`:
+    /// whether it is relayed from here to another node.
     pub(super) fn new(part: &Part, chunk: Option<usize>, goes_on: bool) -> Self {
         Self {
             owner: part.owner,

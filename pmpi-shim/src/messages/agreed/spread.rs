@@ -1,4 +1,4 @@
-//! How broadcasts and all-gathers of a communicator are made in turn: here or by the MPI.
+//! How each broadcast and all-gather of a communicator is made: here, in chunks or as frames, or by the MPI.
 
 use super::turns::{Pause, Race, Way};
 use crate::mpi::sys::*;
@@ -70,8 +70,9 @@ impl Turn<'_> {
         matches!(self.of, Of::Race(_))
     }
 
-    /// Learns from the call, on all ranks. `shorter`: whether anything got shorter, if that is known; it must be the same on all ranks.
-    /// `time`: the call's bytes, and the time that it took, if nothing disturbed it.
+    /// Learns from the call, on all ranks. `shorter`: whether anything got shorter, if that is known; it must
+    /// be the same on all ranks. `time`: the call's bytes, and the time that it took, if nothing disturbed
+    /// it.
     pub(crate) fn learn(&self, shorter: Option<bool>, time: Option<(usize, Duration)>) {
         match (self.of, shorter, time) {
             (Of::Pause(pause), Some(shorter), _) => pause.learn(shorter),

@@ -1,5 +1,5 @@
-//! Which calls of a collective are made by the MPI and which here: for how many calls a vote is valid, and for how many a collective is left
-//! to the MPI.
+//! Which calls of a collective are made here, and which are left to the MPI: by a vote that is valid for some
+//! calls, by a pause after calls in which nothing got shorter, or by a race for the shortest time.
 
 use super::private;
 use crate::mpi::sys::*;
@@ -17,7 +17,8 @@ pub(super) struct Vote {
 }
 
 impl Vote {
-    /// Whether any rank has a long block to send, by this vote or the last one. `long`: whether this rank has one.
+    /// Whether any rank has a long block to send, by this vote or the last one. `long`: whether this rank has
+    /// one.
     ///
     /// # Errors
     /// Those of the vote; the MPI has called the communicator's error handler.
@@ -54,8 +55,8 @@ impl Vote {
     }
 }
 
-/// Decides whether to make collectives here in which a rank knows only about the blocks that it sends. They are tried; then some calls
-/// begin with a vote on whether anything got shorter. All ranks count the same.
+/// Decides whether to make collectives here in which a rank knows only about the blocks that it sends. They
+/// are tried; then some calls begin with a vote on whether anything got shorter. All ranks count the same.
 #[derive(Default)]
 pub(crate) struct Trial {
     vote: Vote,
@@ -108,7 +109,8 @@ impl Trial {
     }
 }
 
-/// For how long a collective is left to the MPI. All ranks see the same outcomes, so their counts are the same.
+/// For how long a collective is left to the MPI. All ranks see the same outcomes, so their counts are the
+/// same.
 #[derive(Default)]
 pub(super) struct Pause {
     left: AtomicU32,
@@ -139,7 +141,8 @@ impl Pause {
 pub(crate) enum Way {
     /// Here, each block compressed or not, as is decided for messages.
     Compressed,
-    /// Here, with all blocks uncompressed: its messages may be in a better order than the MPI's, even if coding takes too long.
+    /// Here, with all blocks uncompressed: its messages may be in a better order than the MPI's, even if
+    /// coding takes too long.
     Raw,
     /// By the MPI.
     #[default]
@@ -150,8 +153,8 @@ impl Way {
     const ALL: [Self; 3] = [Self::Compressed, Self::Raw, Self::Mpi];
 }
 
-/// Decides how a collective is made: in the way that has been fastest. All are tried in turn; then the times of the slowest rank decide for
-/// some calls. All ranks count the same.
+/// Decides how a collective is made: in the way that has been fastest. All are tried in turn; then the times
+/// of the slowest rank decide for some calls. All ranks count the same.
 #[derive(Default)]
 pub(super) struct Race(Mutex<Tries>);
 
@@ -182,7 +185,8 @@ impl Race {
     /// How this call is made.
     ///
     /// # Errors
-    /// Those of the MPI, if the ranks could not exchange their times; it has called the communicator's error handler.
+    /// Those of the MPI, if the ranks could not exchange their times; it has called the communicator's error
+    /// handler.
     pub(super) fn way(&self, comm: MPI_Comm) -> Result<Way, c_int> {
         self.decide(|mine| private::minima(mine, comm))
     }
@@ -205,8 +209,8 @@ impl Race {
         let mine = if best.contains(&None) { [0; 3] } else { best.map(|time| time.map_or(0, micros)) };
         // The largest are found as the minima of the negated ones.
         let mut slowest = minima(mine.map(|time| -time))?.map(|least| -least);
-        // Without compression only if that is clearly faster. Where nothing gets shorter the two are the same, and the selector learns nothing from
-        // messages that it does not see.
+        // Without compression only if that is clearly faster. Where nothing gets shorter the two are the
+        // same, and the selector learns nothing from messages that it does not see.
         let raw = &mut slowest[Way::Raw as usize];
         *raw = raw.saturating_add(*raw / CLEARLY);
         let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -220,7 +224,8 @@ impl Race {
         Ok(way)
     }
 
-    /// Records the time of a call of this number of bytes. Only trial calls count; each way has the same number.
+    /// Records the time of a call of this number of bytes. Only trial calls count; each way has the same
+    /// number.
     pub(super) fn took(&self, way: Way, bytes: usize, time: Duration) {
         let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if tries.tried == 0 {
@@ -241,7 +246,8 @@ fn micros(time: Duration) -> c_int {
 mod tests {
     use super::*;
 
-    /// Makes calls of two lengths in turn, which take this time per byte in each way; returns how the last ones were made.
+    /// Makes calls of two lengths in turn, which take this time per byte in each way; returns how the last
+    /// ones were made.
     fn run(race: &Race, ns: [u64; 3], calls: usize) -> Vec<Way> {
         let made = (0..calls).map(|call| {
             let way = race.decide(Ok).unwrap();
@@ -287,7 +293,8 @@ mod tests {
         assert_eq!(said.get(), Some([0; 3]));
     }
 
-    /// Makes calls on two ranks; those on trial learn nothing, the others whether something got shorter. Returns how many were made here.
+    /// Makes calls on two ranks; those on trial learn nothing, the others whether something got shorter.
+    /// Returns how many were made here.
     fn vote(trials: &[Trial; 2], calls: usize, on_trial: [bool; 2], shorter: bool) -> usize {
         let made = (0..calls).filter(|_| {
             let said = |trial: &Trial| {
