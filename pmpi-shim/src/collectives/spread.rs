@@ -83,8 +83,8 @@ pub(crate) unsafe fn allgather<F: Fn(c_int) -> Span>(
 
 impl Shim {
     /// Makes a collective of blocks of these lengths in one of two ways, or by the MPI, as the ranks decide
-    /// now; returns the program's result. To be called only if the MPI does not refuse this rank's arguments:
-    /// the decision is taken by making the call.
+    /// now; returns the program's result. The MPI must not refuse this rank's arguments: the decision counts
+    /// for the ranks' next calls.
     fn spread(
         &self,
         peers: &Peers,

@@ -242,9 +242,8 @@ impl Shim {
         unsafe { self.copy(from, to) }
     }
 
-    /// Makes a collective of point-to-point messages here, or by the MPI, as the ranks decide now. To be
-    /// called only if the MPI does not refuse this rank's arguments: the decision is taken by making the
-    /// call.
+    /// Makes a collective of point-to-point messages here, or by the MPI, as the ranks decide now. The MPI
+    /// must not refuse this rank's arguments: the decision counts for the ranks' next calls.
     pub(super) fn exchange(
         &self,
         peers: &Arc<Peers>,
