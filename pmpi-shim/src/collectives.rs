@@ -1,17 +1,27 @@
-//! Collectives that move data: where they are done, and on which communicator.
+//! The collectives that move data (`MPI_Bcast`, `MPI_Alltoall` and their like), and reductions: where they
+//! are made, and on which communicator.
 //!
-//! All ranks of a communicator must do a collective in the same way. So the choice between the layer and the MPI depends only on what all
-//! ranks know: the settings, the locations of the ranks, and lengths that are the same everywhere. Whether a message of a collective is
-//! compressed is decided by its sender, as usual; receivers recognise frames, or are told lengths.
+//! All ranks of a communicator must do a collective in the same way. So the choice between the layer and the
+//! MPI depends only on what all ranks know: the settings, the locations of the ranks, and lengths that are
+//! the same everywhere. Whether a message of a collective is compressed is decided by its sender, as usual;
+//! receivers recognise frames, or are told lengths.
 //!
-//! - [`exchange`]: all-to-all, scatter and gather as point-to-point messages, which need no additional message;
-//! - [`spread`]: broadcast and all-gather of long blocks, relayed in chunks ([`relay`]), or left to the MPI where that is faster;
-//! - [`shared`]: broadcast and all-gather of short blocks by the MPI's own algorithms, which relay messages through many ranks. They need
-//!   the lengths of frames beforehand, and are left to the MPI in the same way;
-//! - [`direct`]: their nonblocking forms, as point-to-point messages, where these do not leave a node more often;
+//! Every call goes the same way. What all ranks know may make it the MPI's for certain. If the MPI refuses
+//! this rank's arguments ([`refused`]), the MPI reports that. Only then the ranks decide about the call
+//! ([`agreed`](crate::messages::agreed)), and it is made. So a refused call changes nothing.
+//!
+//! - [`exchange`]: all-to-all, scatter and gather as point-to-point messages ([`start`]), which need no
+//!   additional message;
+//! - [`spread`]: broadcast and all-gather, in one of the next two ways, or by the MPI where that is faster;
+//! - [`chunks`]: of long blocks, relayed in chunks ([`relay`]);
+//! - [`shared`]: of short blocks by the MPI's own algorithms, which relay messages through many ranks. They
+//!   need the lengths of frames beforehand;
+//! - [`direct`]: their nonblocking forms, as point-to-point messages, where these do not leave a node more
+//!   often;
 //! - [`reduce`]: reductions whose result does not depend on the order, as point-to-point messages.
 
 mod blocks;
+mod chunks;
 mod direct;
 mod exchange;
 pub(crate) mod handlers;
@@ -20,9 +30,10 @@ mod refused;
 mod relay;
 mod shared;
 mod spread;
+mod start;
 
-use crate::messages::agreed::{Race, Way};
-use crate::messages::error::raise;
+use crate::messages::agreed::Way;
+use crate::messages::error::{Error, raise};
 use crate::messages::peers::Peers;
 use crate::messages::waiting;
 use crate::mpi::span::{Envelope, Span};
@@ -30,9 +41,9 @@ use crate::mpi::sys::*;
 use crate::operations::state::Shim;
 use mpress::Strategy;
 use std::ffi::c_int;
-use std::time::Instant;
 
-/// A collective of the layer in progress. Its messages use the layer's own communicator, between ranks of the world.
+/// A collective of the layer in progress. Its messages use the layer's own communicator, between ranks of the
+/// world.
 #[derive(Clone, Copy)]
 struct Group<'a> {
     peers: &'a Peers,
@@ -50,7 +61,8 @@ impl<'a> Group<'a> {
         Self { peers, comm: shim.private.comm, tag, program, strategy }
     }
 
-    /// The same collective made in this way, which is not the MPI's. A strategy that does not weigh whether compression pays stays.
+    /// The same collective made in this way, which is not the MPI's. A strategy that does not weigh whether
+    /// compression pays stays.
     fn made(self, shim: &Shim, way: Way) -> Self {
         let weighs = matches!(self.strategy.unwrap_or(shim.strategy), Strategy::Adaptive | Strategy::Guided);
         if way == Way::Raw && weighs { Self { strategy: Some(Strategy::Off), ..self } } else { self }
@@ -74,19 +86,19 @@ impl<'a> Group<'a> {
     }
 }
 
+/// The result of a broadcast or all-gather.
+struct Handed {
+    /// Whether it has been made; otherwise the MPI must make it, on all ranks.
+    outcome: Result<bool, Error>,
+    /// Whether something got shorter. The result is the same on all ranks, even on those with an error of
+    /// their own. `None`: this call says nothing about later ones.
+    shorter: Option<bool>,
+}
+
 impl Shim {
     /// Whether blocks that have the same length on all ranks may be compressed.
     pub(crate) fn is_long(&self, block: &Span) -> bool {
         block.bytes().is_some_and(|bytes| bytes >= self.threshold)
-    }
-
-    /// Records how long a call in a race took since it began, unless other methods were on trial then or are now: in that case its time says
-    /// nothing about later calls. `began`: when, and whether any were.
-    fn raced(&self, race: &Race, way: Way, bytes: usize, began: (Instant, bool)) {
-        let (start, on_trial) = began;
-        if !on_trial && !self.engine.is_on_trial() {
-            race.took(way, bytes, start.elapsed());
-        }
     }
 
     /// Makes a collective of the layer. An error is reported to the program's communicator.

@@ -124,5 +124,25 @@ fn the_report_says_why_nothing_was_compressed() {
 
 #[test]
 fn collectives_in_which_one_rank_goes_another_way() {
-    compare_program("other_way");
+    let Some(rig) = Rig::new("other_way") else { return };
+    let job = rig.job(Launcher::Local, 2, "other_way", &[]);
+    let without = job.run("without");
+    assert_same(&without, &job.compressing().run("with"));
+    // Here the ranks also compare times.
+    assert_same(&without, &job.compressing().env("MPRESS_STRATEGY", "adaptive").run("adaptive"));
+}
+
+#[test]
+fn a_handle_that_is_no_datatype() {
+    compare_program("no_type");
+}
+
+#[test]
+fn a_short_part_of_a_collective_waits_for_nobody() {
+    compare_program("late_root");
+}
+
+#[test]
+fn a_collective_fails_after_its_communicator_was_freed() {
+    compare_program("freed");
 }

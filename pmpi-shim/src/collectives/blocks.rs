@@ -1,10 +1,11 @@
-//! The blocks of a collective's buffer, one for each rank. Arguments are read only when a block is asked for: where a buffer is not
-//! significant, its datatype may be invalid.
+//! The blocks of a collective's buffer, one for each rank. Arguments are read only when a block is asked for:
+//! where a buffer is not significant, its datatype may be invalid.
 
 use crate::mpi::arguments::Counts;
 use crate::mpi::handle::Handle;
-use crate::mpi::span::Span;
+use crate::mpi::span::{Span, is_valid};
 use crate::mpi::sys::*;
+use std::cell::LazyCell;
 use std::ffi::{c_int, c_void};
 
 /// The location of each rank's block. Valid only for ranks of the communicator.
@@ -39,10 +40,8 @@ pub(crate) fn equal(
     count: MPI_Count,
     datatype: MPI_Datatype,
 ) -> Blocks<impl Fn(c_int) -> Span> {
-    let of = move |rank| {
-        let step = extent(datatype).wrapping_mul(count as MPI_Aint);
-        Span::new(at(buf, step.wrapping_mul(rank as MPI_Aint)), count, datatype)
-    };
+    let step = LazyCell::new(move || extent(datatype).wrapping_mul(count as MPI_Aint));
+    let of = move |rank| Span::new(at(buf, step.wrapping_mul(rank as MPI_Aint)), count, datatype);
     Blocks { buf, equal: true, typed: false, given: (count as usize, datatype.key()), of }
 }
 
@@ -61,13 +60,14 @@ pub(crate) unsafe fn varied(
     places: Counts,
     datatype: MPI_Datatype,
 ) -> Blocks<impl Fn(c_int) -> Span> {
+    let step = LazyCell::new(move || extent(datatype));
     let of = move |rank: c_int| {
         if counts.addr() == 0 || places.addr() == 0 {
             return none(buf);
         }
         // SAFETY: the caller vouches for the arrays.
         let (count, place) = unsafe { (counts.at(rank as usize), places.at(rank as usize)) };
-        Span::new(at(buf, extent(datatype).wrapping_mul(place)), count, datatype)
+        Span::new(at(buf, step.wrapping_mul(place)), count, datatype)
     };
     Blocks { buf, equal: false, typed: false, given: (counts.addr(), datatype.key()), of }
 }
@@ -99,10 +99,12 @@ fn at(buf: *const c_void, offset: MPI_Aint) -> *mut c_void {
     buf.cast::<u8>().wrapping_add(offset as usize).cast_mut().cast()
 }
 
+/// The extent of a datatype; 0 if the MPI does not know it. It would report that to the handler of
+/// `MPI_COMM_WORLD`, not of the call's communicator.
 pub(super) fn extent(datatype: MPI_Datatype) -> MPI_Aint {
     let (mut lower, mut extent): (MPI_Aint, MPI_Aint) = (0, 0);
-    if datatype != DATATYPE_NULL {
-        // SAFETY: a datatype of an MPI function's caller, valid output pointers. For an invalid datatype the extent is not set.
+    if is_valid(datatype) {
+        // SAFETY: a valid datatype, valid output pointers.
         unsafe { PMPI_Type_get_extent(datatype, &raw mut lower, &raw mut extent) };
     }
     extent

@@ -1,20 +1,19 @@
 //! Nonblocking broadcast and all-gather: the owner of the data sends it to all other ranks, encoded once.
 //!
-//! The blocking algorithms need each step to be continued when the previous one is complete, even while the rank is in another call;
-//! otherwise a job could hang that would not with the MPI alone. Here all messages are started at once, and none are relayed. For many
-//! ranks this is slower than the MPI's trees and rings if nothing can be compressed; then the operation is left to the MPI
-//! ([`mpress::Spread`]).
+//! The blocking algorithms need each step to be continued when the previous one is complete, even while the
+//! rank is in another call; otherwise a job could hang that would not with the MPI alone. Here all messages
+//! are started at once, and none are relayed. For many ranks this is slower than the MPI's trees and rings if
+//! nothing can be compressed; then the operation is left to the MPI ([`mpress::Spread`]).
 
 use super::blocks::Blocks;
-use crate::messages::agreed::How;
-use crate::messages::peers::Peers;
+use crate::messages::agreed::{By, How};
 use crate::mpi::span::Span;
 use crate::mpi::sys::*;
 use crate::operations::state::Shim;
 use std::ffi::c_int;
 
 /// Ibcast.
-pub(crate) unsafe fn ibcast(
+pub(super) unsafe fn ibcast(
     shim: &Shim,
     span: Span,
     root: c_int,
@@ -25,11 +24,10 @@ pub(crate) unsafe fn ibcast(
     else {
         return pass();
     };
-    if !shim.is_long(&span) {
+    if !shim.is_long(&span) || shim.refuses_broadcast(&span) {
         return pass();
     }
-    let refused = || span.ptr == IN_PLACE || shim.refuses(&span);
-    shim.exchange(&peers, how, Ok(true), refused, pass, |start| {
+    shim.exchange(&peers, how, &By::Tag, pass, |start| {
         // SAFETY: the program's own span.
         unsafe {
             if start.group.rank() == root { start.send_to_others(&span) } else { start.receive(&span, root) }
@@ -38,7 +36,7 @@ pub(crate) unsafe fn ibcast(
 }
 
 /// Iallgather and Iallgatherv. `mine`: the block of this rank. All ranks know the lengths of all `blocks`.
-pub(crate) unsafe fn iallgather<F: Fn(c_int) -> Span>(
+pub(super) unsafe fn iallgather<F: Fn(c_int) -> Span>(
     shim: &Shim,
     mine: Span,
     blocks: Blocks<F>,
@@ -48,11 +46,12 @@ pub(crate) unsafe fn iallgather<F: Fn(c_int) -> Span>(
     let Some(peers) = shim.collective_peers(how.comm()).filter(|peers| peers.spread.may_gather()) else {
         return pass();
     };
-    if !peers.ranks().any(|rank| shim.is_long(&blocks.of(rank))) {
+    if !peers.ranks().any(|rank| shim.is_long(&blocks.of(rank)))
+        || shim.refuses_gathered(&peers, &mine, &blocks)
+    {
         return pass();
     }
-    let refused = || shim.refuses_gathered(&peers, &mine, &blocks);
-    shim.exchange(&peers, how, Ok(true), refused, pass, |start| {
+    shim.exchange(&peers, how, &By::Tag, pass, |start| {
         let group = start.group;
         let own = blocks.of(group.rank());
         // SAFETY: the program's own blocks.
@@ -66,19 +65,4 @@ pub(crate) unsafe fn iallgather<F: Fn(c_int) -> Span>(
             }
         }
     })
-}
-
-impl Shim {
-    /// Whether the MPI refuses this rank's arguments of an all-gather.
-    pub(super) fn refuses_gathered<F: Fn(c_int) -> Span>(
-        &self,
-        peers: &Peers,
-        mine: &Span,
-        blocks: &Blocks<F>,
-    ) -> bool {
-        self.refuses_any(blocks, peers.size(), Self::refuses_received)
-            || mine.ptr != IN_PLACE
-                && (self.refuses(mine)
-                    || self.refuses_alias(blocks.buf, &blocks.of(peers.rank), mine, blocks.equal))
-    }
 }

@@ -1,28 +1,16 @@
 //! All-to-all, scatter and gather: point-to-point messages, as in the send and receive calls.
 
-use super::Group;
 use super::blocks::Blocks;
-use crate::handlers::recv;
-use crate::handlers::send;
-use crate::messages::agreed::{How, Prepared};
-use crate::messages::peers::{Origin, Peers};
-use crate::mpi::fatal::give_up;
-use crate::mpi::span::{Layout, Span};
+use super::start::Start;
+use crate::messages::agreed::{By, How};
+use crate::messages::peers::Peers;
+use crate::mpi::span::Span;
 use crate::mpi::sys::*;
-use crate::operations::active::UnderWay;
-use crate::operations::persistent::Mode;
 use crate::operations::state::Shim;
-use crate::progress;
-use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
-use std::ptr;
-use std::sync::Arc;
 
-/// Greatest number of pending messages of a rank in each direction. More would not be faster, but need memory at both ends.
-const UNDER_WAY: usize = 16;
-
-/// Alltoall, Alltoallv and Alltoallw. For the latter two only two ranks know each length, so the ranks vote. In-place calls are left to the
-/// MPI.
+/// Alltoall, Alltoallv and Alltoallw. For the latter two only two ranks know each length, so the ranks vote.
+/// In-place calls are left to the MPI.
 pub(crate) unsafe fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
     shim: &Shim,
     from: Blocks<F>,
@@ -31,20 +19,19 @@ pub(crate) unsafe fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
     pass: impl Fn() -> c_int,
 ) -> c_int {
     let Some(peers) = shim.collective_peers(how.comm()) else { return pass() };
-    if from.buf == IN_PLACE {
+    if from.buf == IN_PLACE || (to.equal && !shim.is_long(&to.of(0))) {
+        return pass();
+    }
+    let size = peers.size();
+    if shim.refuses_any(&from, size, Shim::refuses)
+        || shim.refuses_any(&to, size, Shim::refuses)
+        || shim.refuses_aliased(&from, &to)
+    {
         return pass();
     }
     let any_long = || peers.ranks().any(|rank| shim.is_long(&from.of(rank)));
-    let here =
-        if to.equal { Ok(shim.is_long(&to.of(0))) } else { peers.collectives.varied_here(how, any_long) };
-    let refused = || {
-        let size = peers.size();
-        let refused = shim.refuses_any(&from, size, Shim::refuses)
-            || shim.refuses_any(&to, size, Shim::refuses)
-            || shim.refuses_aliased(&from, &to);
-        peers.collectives.counted(how, to.equal, refused)
-    };
-    shim.exchange(&peers, how, here, refused, pass, |start| {
+    let by = if to.equal { By::Tag } else { By::Vote(&any_long) };
+    shim.exchange(&peers, how, &by, pass, |start| {
         let (rank, size) = (start.group.rank(), start.group.size());
         // SAFETY: the program's own blocks. In each step a rank receives from the rank that sends to it.
         unsafe {
@@ -55,7 +42,8 @@ pub(crate) unsafe fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
                 if let Some(partner) = partner {
                     start.meet(partner, false);
                 }
-                // Most MPIs refuse aliased buffers. If one does not, all blocks are read first, so that no part of a frame is sent on.
+                // Most MPIs refuse aliased buffers. If one does not, all blocks are read first, so that no
+                // part of a frame is sent on.
                 (1..size)
                     .map(|step| (rank + step) % size)
                     .for_each(|dest| start.send_copy(&from.of(dest), dest));
@@ -78,14 +66,6 @@ pub(crate) unsafe fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
     })
 }
 
-/// Returns `refused`. A call that is refused on this rank is not made, so what `prepare` has counted does not count.
-fn not_counted(prepared: &Cell<Option<Prepared<'_>>>, refused: bool) -> bool {
-    if refused && let Some(prepared) = prepared.take() {
-        prepared.not_made();
-    }
-    refused
-}
-
 /// Gather and Gatherv. `mine`: the block of this rank. `blocks`: those of all ranks, at the root.
 pub(crate) unsafe fn gather<F: Fn(c_int) -> Span>(
     shim: &Shim,
@@ -95,26 +75,11 @@ pub(crate) unsafe fn gather<F: Fn(c_int) -> Span>(
     how: How,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    let Some(peers) = shim.rooted_peers(how.comm(), root) else { return pass() };
-    let at_root = peers.rank == root;
-    let prepared = Cell::new(None);
-    let here = if blocks.equal {
-        Ok(shim.is_long(&one_of(&mine, &blocks, at_root)))
-    } else {
-        peers.collectives.rooted_here(&shim.private, how).map(|(here, counted)| {
-            prepared.set(counted);
-            here
-        })
-    };
-    let refused = || {
-        let judges: (Judge, Judge) = (Shim::refuses, Shim::refuses_received);
-        let refused = shim.refuses_rooted(&peers, (&mine, judges.0), (&blocks, judges.1), root);
-        not_counted(&prepared, refused)
-    };
-    shim.exchange(&peers, how, here, refused, pass, |start| {
+    let (own, all) = ((&mine, Shim::refuses as Judge), (&blocks, Shim::refuses_received as Judge));
+    rooted(shim, own, all, root, how, pass, |start| {
         // SAFETY: the program's own blocks.
         unsafe {
-            if !at_root {
+            if start.group.rank() != root {
                 return start.send(&mine, root);
             }
             if mine.ptr != IN_PLACE {
@@ -134,26 +99,11 @@ pub(crate) unsafe fn scatter<F: Fn(c_int) -> Span>(
     how: How,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    let Some(peers) = shim.rooted_peers(how.comm(), root) else { return pass() };
-    let at_root = peers.rank == root;
-    let prepared = Cell::new(None);
-    let here = if blocks.equal {
-        Ok(shim.is_long(&one_of(&mine, &blocks, at_root)))
-    } else {
-        peers.collectives.rooted_here(&shim.private, how).map(|(here, counted)| {
-            prepared.set(counted);
-            here
-        })
-    };
-    let refused = || {
-        let judges: (Judge, Judge) = (Shim::refuses_received, Shim::refuses);
-        let refused = shim.refuses_rooted(&peers, (&mine, judges.0), (&blocks, judges.1), root);
-        not_counted(&prepared, refused)
-    };
-    shim.exchange(&peers, how, here, refused, pass, |start| {
+    let (own, all) = ((&mine, Shim::refuses_received as Judge), (&blocks, Shim::refuses as Judge));
+    rooted(shim, own, all, root, how, pass, |start| {
         // SAFETY: the program's own blocks.
         unsafe {
-            if !at_root {
+            if start.group.rank() != root {
                 return start.receive(&mine, root);
             }
             start.group.others().for_each(|rank| start.send(&blocks.of(rank), rank));
@@ -164,16 +114,37 @@ pub(crate) unsafe fn scatter<F: Fn(c_int) -> Span>(
     })
 }
 
-/// A block whose length is that of all: this rank's, or at a root with `MPI_IN_PLACE`, one of the buffer's.
-fn one_of<F: Fn(c_int) -> Span>(mine: &Span, blocks: &Blocks<F>, at_root: bool) -> Span {
-    if at_root && mine.ptr == IN_PLACE { blocks.of(0) } else { *mine }
-}
-
 /// Returns whether the MPI refuses a block.
 type Judge = fn(&Shim, &Span) -> bool;
 
+/// A gather or scatter. `own` and `all` check this rank's block, and those of the root.
+fn rooted<F: Fn(c_int) -> Span>(
+    shim: &Shim,
+    (mine, own): (&Span, Judge),
+    (blocks, all): (&Blocks<F>, Judge),
+    root: c_int,
+    how: How,
+    pass: impl Fn() -> c_int,
+    start: impl FnOnce(&mut Start<'_>),
+) -> c_int {
+    let Some(peers) = shim.rooted_peers(how.comm(), root) else { return pass() };
+    // The length of all: this rank's, or at a root with `MPI_IN_PLACE`, one of the buffer's.
+    let in_place = peers.rank == root && mine.ptr == IN_PLACE;
+    let block = if in_place && blocks.equal { blocks.of(0) } else { *mine };
+    if blocks.equal && !shim.is_long(&block) {
+        return pass();
+    }
+    if shim.refuses_rooted(&peers, (mine, own), (blocks, all), root) {
+        return pass();
+    }
+    // The MPI, too, waits for the other end of a message of this length.
+    let waits = blocks.equal && block.bytes().is_some_and(|len| shim.engine.chunk(len).is_some());
+    let by = if waits { By::Tag } else { By::EarlierTag };
+    shim.exchange(&peers, how, &by, pass, start)
+}
+
 impl Shim {
-    /// Whether the MPI refuses this rank's arguments of a gather or scatter. `own` and `all` check this rank's block and those of the root.
+    /// Whether the MPI refuses this rank's arguments of a gather or scatter.
     fn refuses_rooted<F: Fn(c_int) -> Span>(
         &self,
         peers: &Peers,
@@ -190,271 +161,5 @@ impl Shim {
             || at_root
                 && (self.refuses_any(blocks, peers.size(), all)
                     || self.refuses_alias(blocks.buf, &blocks.of(root), mine, blocks.equal))
-    }
-}
-
-/// A collective whose messages are being started.
-pub(super) struct Start<'a> {
-    shim: &'a Shim,
-    pub(super) group: &'a Group<'a>,
-    messages: UnderWay,
-    /// Greatest number of pending messages in each direction, if the call may wait.
-    at_most: Option<usize>,
-}
-
-impl<'a> Start<'a> {
-    fn new(shim: &'a Shim, group: &'a Group<'a>, how: How) -> Self {
-        let at_most = matches!(how, How::Blocking(_)).then_some(UNDER_WAY);
-        Self { shim, group, messages: UnderWay::new(), at_most }
-    }
-
-    /// # Safety
-    /// `span` must be a send buffer of the program.
-    pub(super) unsafe fn send(&mut self, span: &Span, dest: c_int) {
-        // SAFETY: the caller vouches for the span.
-        unsafe { self.start_send(span, dest, false) };
-        self.pause(UnderWay::sends_left);
-    }
-
-    /// Like `send`, for memory that may change before it is sent. Does not wait.
-    ///
-    /// # Safety
-    /// As for `send`.
-    unsafe fn send_copy(&mut self, span: &Span, dest: c_int) {
-        // SAFETY: the caller vouches for the span.
-        unsafe { self.start_send(span, dest, true) };
-    }
-
-    unsafe fn start_send(&mut self, span: &Span, dest: c_int, detached: bool) {
-        if is_empty(span) {
-            return;
-        }
-        let message = self.group.message(span, dest);
-        let (shim, waits) = (self.shim, self.at_most.is_some());
-        let messages = RefCell::new(&mut self.messages);
-        // What comes is decoded meanwhile. If the call does not wait, there may be many messages.
-        let meanwhile = || {
-            if waits {
-                messages.borrow_mut().test(shim);
-            }
-            progress::advance_while_encoding(shim);
-        };
-        // SAFETY: the caller vouches for the span.
-        let start = |detached| unsafe {
-            let strategy = self.group.strategy;
-            send::start_by(shim, Mode::Standard, &message, detached, strategy, (&meanwhile, waits))
-        };
-        match start(detached).or_else(|error| if detached { start(false) } else { Err(error) }) {
-            Ok(active) => self.messages.sends(active),
-            Err(error) => failed(&mut self.messages, self.group.program, error.code()),
-        }
-    }
-
-    /// Sends a block to all others, encoded once.
-    ///
-    /// # Safety
-    /// As for `send`.
-    pub(super) unsafe fn send_to_others(&mut self, span: &Span) {
-        // SAFETY: the caller vouches for the span.
-        unsafe { self.send_to_each(span, self.group.others()) };
-    }
-
-    /// Sends a block to each of these ranks, encoded once. Does not wait.
-    ///
-    /// # Safety
-    /// As for `send`.
-    pub(super) unsafe fn send_to_each(&mut self, span: &Span, dests: impl Iterator<Item = c_int>) {
-        if is_empty(span) {
-            return;
-        }
-        let (group, messages) = (self.group, &mut self.messages);
-        let message = group.message(span, group.rank());
-        let dests = dests.map(|rank| group.peers.world_rank(rank));
-        // SAFETY: the caller vouches for the span.
-        unsafe {
-            send::start_to_each(self.shim, &message, group.strategy, dests, |started| match started {
-                Ok(active) => messages.sends(active),
-                Err(error) => failed(messages, group.program, error.code()),
-            });
-        }
-    }
-
-    /// # Safety
-    /// `span` must be a receive buffer of the program.
-    pub(super) unsafe fn receive(&mut self, span: &Span, source: c_int) {
-        if !is_empty(span) {
-            let message = self.group.message(span, source);
-            // SAFETY: the caller vouches for the span.
-            match unsafe { recv::start_any(self.shim, &message, self.at_most.is_some()) } {
-                Ok(active) => self.messages.receives(active),
-                Err(error) => failed(&mut self.messages, self.group.program, error.code()),
-            }
-        }
-        self.pause(UnderWay::receives_left);
-    }
-
-    /// Waits for another rank that makes the same call, if the call may wait. A long message in each direction between two ranks is to begin at the same time:
-    /// where one begins first, Open MPI over TCP lets the answer that the other one waits for follow all data of the first, so that they go one after the other
-    /// (`benches/record/npb.txt`). It stays so in later calls.
-    ///
-    /// The other rank does so, too, before its block. `waits`: it is waited for now.
-    fn meet(&mut self, other: c_int, waits: bool) {
-        if self.at_most.is_none() {
-            return;
-        }
-        let nothing = Span::new(ptr::null_mut(), 0, BYTE);
-        let (message, mut both) = (self.group.message(&nothing, other), UnderWay::new());
-        // SAFETY: messages without data.
-        let started = unsafe { [recv::start_empty(&message), send::start_empty(&message)] };
-        let messages = if waits { &mut both } else { &mut self.messages };
-        for started in started {
-            match started {
-                Ok(active) => messages.sends(active),
-                Err(error) => failed(messages, self.group.program, error.code()),
-            }
-        }
-        progress::until(self.shim, || {
-            self.messages.test(self.shim);
-            both.test(self.shim);
-            (both.sends_left() == 0).then_some(())
-        });
-        self.messages.note(both.outcome());
-    }
-
-    /// Receives and sends in turn. On all ranks the order must be such that each message is sent as early as it is received; then no rank
-    /// waits for ever, although pending messages must complete before others are started.
-    ///
-    /// # Safety
-    /// As for `receive` and `send`.
-    pub(super) unsafe fn in_turn(
-        &mut self,
-        receives: impl Iterator<Item = (Span, usize)>,
-        sends: impl Iterator<Item = (Span, usize)>,
-    ) {
-        let (mut receives, mut sends) = (receives.fuse(), sends.fuse());
-        loop {
-            let (receive, send) = (receives.next(), sends.next());
-            // SAFETY: the caller vouches for the spans.
-            unsafe {
-                receive.inspect(|(span, source)| self.receive(span, *source as c_int));
-                send.inspect(|(span, dest)| self.send(span, *dest as c_int));
-            }
-            if receive.is_none() && send.is_none() {
-                return;
-            }
-        }
-    }
-
-    /// Waits for all pending messages.
-    pub(super) fn wait(&mut self) {
-        progress::wait_for_all_messages(self.shim, &mut self.messages);
-    }
-
-    /// The result so far. After an error the rest is done all the same, for the other ranks.
-    pub(super) fn outcome(&self) -> Result<(), c_int> {
-        self.messages.outcome()
-    }
-
-    pub(super) fn note(&mut self, outcome: Result<(), c_int>) {
-        self.messages.note(outcome);
-    }
-
-    /// Copies a rank's block to itself.
-    ///
-    /// # Safety
-    /// The spans must be the program's.
-    pub(super) unsafe fn copy(&mut self, from: &Span, to: &Span) {
-        if is_empty(from) && is_empty(to) {
-            return;
-        }
-        // SAFETY: the caller vouches for the spans.
-        self.messages.note(unsafe { self.shim.copy_block(from, to) });
-    }
-
-    /// Waits until at most the allowed number of messages is pending in one direction. The other direction may have more: all of these may
-    /// be for ranks that have yet to post their receives.
-    fn pause(&mut self, left: impl Fn(&UnderWay) -> usize) {
-        if let Some(at_most) = self.at_most {
-            progress::wait_for_messages(self.shim, &mut self.messages, |messages| left(messages) <= at_most);
-        }
-    }
-}
-
-/// A message could not be started. If memory is short, its other end would wait for ever, or a later collective would receive it.
-fn failed(messages: &mut UnderWay, program: MPI_Comm, code: c_int) {
-    if code == ERR_NO_MEM {
-        give_up("no memory for a message of a collective that other ranks wait for", program, code);
-    }
-    messages.note(Err(code));
-}
-
-/// Whether there is nothing to send. A block with an invalid datatype has been accepted by the MPI as empty.
-fn is_empty(span: &Span) -> bool {
-    span.bytes().unwrap_or(0) == 0
-}
-
-impl Shim {
-    /// Copies a rank's block to itself.
-    ///
-    /// # Safety
-    /// The spans must be the program's.
-    pub(super) unsafe fn copy_block(&self, from: &Span, to: &Span) -> Result<(), c_int> {
-        let bytes = from.bytes();
-        let contiguous = |span: &Span| matches!(self.layout(span), Layout::Contiguous(_));
-        if bytes.is_some() && bytes == to.bytes() && contiguous(from) && contiguous(to) {
-            // SAFETY: contiguous elements of this number of bytes. MPI forbids overlapping buffers, but programs use them, so the copy
-            // allows them.
-            unsafe { ptr::copy(from.ptr.cast::<u8>(), to.ptr.cast::<u8>(), bytes.unwrap_or(0)) };
-            return Ok(());
-        }
-        // SAFETY: the caller vouches for the spans.
-        unsafe { self.copy(from, to) }
-    }
-
-    /// Makes a collective of point-to-point messages, if it is to be done `here`, which is an error if the vote on that failed. `refused`: whether the
-    /// MPI refuses this rank's arguments, and must report that itself. The other ranks do not know, so it is evaluated after all ranks have agreed on
-    /// what they need.
-    pub(super) fn exchange(
-        &self,
-        peers: &Arc<Peers>,
-        how: How,
-        here: Result<bool, c_int>,
-        refused: impl Fn() -> bool,
-        pass: impl Fn() -> c_int,
-        start: impl FnOnce(&mut Start<'_>),
-    ) -> c_int {
-        let made =
-            here.and_then(|here| if here { peers.collectives.tag(&self.private, how) } else { Ok(None) });
-        let tag = match made {
-            Ok(Some(_)) if refused() => return pass(),
-            Ok(Some(tag)) => tag,
-            Ok(None) => {
-                let code = pass();
-                if code != SUCCESS {
-                    // A refused call does not count.
-                    refused();
-                }
-                return code;
-            }
-            Err(code) => return code,
-        };
-        let group = Group::of(self, peers, tag, how.comm());
-        self.collectively(&group, |group| {
-            let mut started = Start::new(self, group, how);
-            start(&mut started);
-            let mut messages = started.messages;
-            match how {
-                How::Blocking(_) => {
-                    progress::wait_for_all_messages(self, &mut messages);
-                    messages.outcome()
-                }
-                How::Nonblocking(comm, request) => {
-                    let active = messages.into_request(Origin { comm, peers: Some(Arc::clone(peers)) })?;
-                    // SAFETY: the program's output pointer.
-                    unsafe { *request = self.requests.hand_out(active) };
-                    Ok(())
-                }
-            }
-        })
     }
 }

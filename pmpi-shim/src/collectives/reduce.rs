@@ -1,30 +1,27 @@
-//! Reduce, Allreduce, Reduce_scatter and Reduce_scatter_block, where the result does not depend on the order of the operations: for
-//! integers, and for floating-point numbers only if the settings allow another order.
+//! Reduce, Allreduce, Reduce_scatter and Reduce_scatter_block, where the result does not depend on the order
+//! of the operations: for integers, and for floating-point numbers only if the settings allow another order.
 //!
-//! Each rank owns a block of the result. Contributions to it are first reduced within each node, then between nodes: so each node sends a
-//! block once to each other node ([`mpress::Hierarchy`]), compressed, and encoding and decoding are shared among the ranks. Then the blocks
-//! are sent where they are wanted. The operations themselves are the MPI's (`MPI_Reduce_local`).
-//!
-//! All ranks give the same count, datatype and operation (MPI 3.1, section 5.9), so their decisions are the same.
+//! All ranks give the same count, datatype and operation (MPI 3.1, section 5.9), so their decisions are the
+//! same.
 
-use super::Group;
-use super::exchange::Start;
-use crate::messages::agreed::How;
+mod steps;
+
+use super::start::Start;
+use crate::messages::agreed::{By, How};
 use crate::messages::peers::Peers;
 use crate::mpi::arguments::Counts;
-use crate::mpi::fatal::give_up;
 use crate::mpi::handle::Handle;
 use crate::mpi::real;
 use crate::mpi::span::Span;
 use crate::mpi::sys::*;
 use crate::operations::state::Shim;
-use mpress::{Buffer, Hierarchy, Kind, Reduce};
+use mpress::{Kind, Reduce};
 use std::ffi::{c_int, c_void};
-use std::iter;
-use std::sync::Arc;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
+use steps::Reducing;
 
-/// If the average block has fewer bytes, the reduction is left to the MPI, whose own algorithms take fewer steps.
+/// If the average block has fewer bytes, the reduction is left to the MPI, whose own algorithms take fewer
+/// steps.
 const LEAST: usize = 8 << 10;
 
 /// A reduction as called by the program.
@@ -56,9 +53,11 @@ pub(super) unsafe fn allreduce(shim: &Shim, call: Call, count: MPI_Count, pass: 
     let Some(size) = shim.may_reduce(&call, count) else { return pass() };
     let Some(peers) = shim.collective_peers(call.comm) else { return pass() };
     let blocks = Blocks::equal(count, peers.size());
-    let refused = || shim.refuses_reduced(&call, count);
+    if !shim.is_worth(&call, &blocks, size) || shim.refuses_reduced(&call, count) {
+        return pass();
+    }
     // SAFETY: the caller vouches for the buffers.
-    shim.reduce(&peers, &call, (&blocks, size), refused, pass, |reducing, start| unsafe {
+    shim.reduce(&peers, &call, (&blocks, size), pass, |reducing, start| unsafe {
         reducing.bring_together(start);
         reducing.spread(start);
     })
@@ -83,8 +82,11 @@ pub(super) unsafe fn reduce(
         true => shim.refuses_reduced(&call, count) || call.from == call.to.cast_const(),
         false => call.from == IN_PLACE || shim.refuses(&call.span(call.from, count)),
     };
+    if !shim.is_worth(&call, &blocks, size) || refused() {
+        return pass();
+    }
     // SAFETY: as above.
-    shim.reduce(&peers, &call, (&blocks, size), refused, pass, |reducing, start| unsafe {
+    shim.reduce(&peers, &call, (&blocks, size), pass, |reducing, start| unsafe {
         reducing.bring_together(start);
         reducing.gather(start, root);
     })
@@ -108,14 +110,18 @@ pub(super) unsafe fn reduce_scatter(
         true => shim.refuses_reduced(&call, blocks.total()),
         false => shim.refuses_reduced(&call, own) || shim.refuses(&call.span(call.from, blocks.total())),
     };
+    if !shim.is_worth(&call, &blocks, size) || refused() {
+        return pass();
+    }
     // SAFETY: as above.
-    shim.reduce(&peers, &call, (&blocks, size), refused, pass, |reducing, start| unsafe {
+    shim.reduce(&peers, &call, (&blocks, size), pass, |reducing, start| unsafe {
         reducing.bring_together(start);
         reducing.take(start);
     })
 }
 
-/// The number of elements for each rank, from an array of counts; without an array a negative number, which the MPI refuses.
+/// The number of elements for each rank, from an array of counts; without an array a negative number, which
+/// the MPI refuses.
 pub(super) fn counts(counts: Counts) -> impl Fn(usize) -> MPI_Count {
     // SAFETY: the program's own array, with an entry for each rank.
     move |rank| if counts.addr() == 0 { -1 } else { unsafe { counts.at(rank) } }
@@ -153,8 +159,8 @@ impl Blocks {
 }
 
 impl Shim {
-    /// The size of an element in bytes, if the arguments permit a reduction of `count` elements here: the result is identical in any order,
-    /// or any order is allowed.
+    /// The size of an element in bytes, if the arguments permit a reduction of `count` elements here: the
+    /// result is identical in any order, or any order is allowed.
     fn may_reduce(&self, call: &Call, count: MPI_Count) -> Option<usize> {
         let kind = self.kinds.predefined(call.datatype)?;
         // Pairs of value and index, and complex numbers, are longer than an element of their kind.
@@ -191,274 +197,50 @@ impl Shim {
                     || (call.from == call.to.cast_const() && self.refuses_aliases()))
     }
 
-    /// Whether the MPI supports this operation for elements of this datatype. Each combination is tested once.
+    /// Whether the MPI supports this operation for elements of this datatype. Each combination is tested
+    /// once.
     fn has_operation(&self, call: &Call) -> bool {
         let key = (call.datatype.key(), call.op.key());
         let mut known = self.private.operations.lock().unwrap_or_else(PoisonError::into_inner);
         *known.entry(key).or_insert_with(|| {
             let mut value = 0_u64;
             let at = (&raw mut value).cast();
-            // SAFETY: an element of at most 8 bytes, on a communicator of one rank, which returns errors; one thread at a time.
+            // SAFETY: an element of at most 8 bytes, on a communicator of one rank, which returns errors; one
+            // thread at a time.
             unsafe { real::MPI_Allreduce(IN_PLACE, at, 1, call.datatype, call.op, self.own_comm) == SUCCESS }
         })
     }
 
-    /// Makes a reduction of elements of this `size`, if it is to be done here. `refused`: the MPI refuses this rank's arguments.
+    /// Whether the blocks, of elements of this `size`, are long enough for a reduction here, and the MPI
+    /// supports it.
+    fn is_worth(&self, call: &Call, blocks: &Blocks, size: usize) -> bool {
+        let total = usize::try_from(blocks.total()).unwrap_or(0).saturating_mul(size);
+        total / blocks.counts.len() >= LEAST.max(self.threshold) && self.has_operation(call)
+    }
+
+    /// Makes a reduction of elements of this `size` here, or by the MPI, as the ranks decide now.
     fn reduce(
         &self,
         peers: &Arc<Peers>,
         call: &Call,
         (blocks, size): (&Blocks, usize),
-        refused: impl FnOnce() -> bool,
         pass: impl Fn() -> c_int,
         work: impl FnOnce(&Reducing<'_>, &mut Start<'_>),
     ) -> c_int {
-        let total = usize::try_from(blocks.total()).unwrap_or(0).saturating_mul(size);
-        if total / blocks.counts.len() < LEAST.max(self.threshold) || !self.has_operation(call) {
-            return pass();
-        }
-        let trial = &peers.collectives.reduce;
         // If the result depends on the order, the order must not depend on timing, so it is always done here.
-        let here = if self.reorders(call) { Ok(true) } else { trial.is_made_here(call.comm) };
-        // This applies also if the MPI makes it, since the other ranks count the call.
-        if let Ok(here) = here
-            && refused()
-        {
-            if !self.reorders(call) {
-                trial.repeat(here);
-            }
-            return pass();
-        }
+        let by = if self.reorders(call) { By::Tag } else { By::Trial };
         let (before, on_trial) = (self.engine.saved(), self.engine.is_on_trial());
-        self.exchange(
-            peers,
-            How::Blocking(call.comm),
-            here,
-            || false,
-            pass,
-            |start| {
-                let reducing = Reducing::new(self, start.group, call, (blocks, size));
-                work(&reducing, start);
-                start.wait(); // for sends from `reducing`'s memory
-                if start.outcome().is_err() {
-                    std::mem::forget(reducing); // the MPI may still use its memory
-                }
-                // While other methods are on trial, this call says nothing about later calls.
-                if !self.reorders(call) && !on_trial && !self.engine.is_on_trial() {
-                    trial.learn(self.engine.saved() > before);
-                }
-            },
-        )
-    }
-}
-
-/// A reduction in progress.
-struct Reducing<'a> {
-    shim: &'a Shim,
-    group: &'a Group<'a>,
-    hierarchy: &'a Hierarchy,
-    call: &'a Call,
-    blocks: &'a Blocks,
-    /// Size of an element in bytes.
-    size: usize,
-    rank: usize,
-    /// The ranks whose blocks this rank reduces within its node.
-    aggregated: Vec<usize>,
-    /// Their partial results.
-    sums: Memory,
-}
-
-impl<'a> Reducing<'a> {
-    fn new(
-        shim: &'a Shim,
-        group: &'a Group<'a>,
-        call: &'a Call,
-        (blocks, size): (&'a Blocks, usize),
-    ) -> Self {
-        let (hierarchy, rank) = (group.peers.spread.hierarchy(), group.rank().unsigned_abs() as usize);
-        let aggregated: Vec<_> = hierarchy.aggregated_by(rank).collect();
-        let sums = Memory::new(shim, group, (blocks, size), &aggregated);
-        Self { shim, group, hierarchy, call, blocks, size, rank, aggregated, sums }
-    }
-
-    /// The block of a rank in a buffer that holds all blocks.
-    fn all(&self, buf: *const c_void, rank: usize) -> Span {
-        let start = (self.blocks.starts[rank] as usize).wrapping_mul(self.size);
-        self.call.span(buf.cast::<u8>().wrapping_add(start).cast(), self.blocks.counts[rank])
-    }
-
-    /// The block of a rank in one of our own buffers.
-    fn ours(&self, memory: &Memory, rank: usize) -> Span {
-        self.call.span(memory.at(rank).cast(), self.blocks.counts[rank])
-    }
-
-    fn memory(&self, ranks: &[usize]) -> Memory {
-        Memory::new(self.shim, self.group, (self.blocks, self.size), ranks)
-    }
-
-    /// The ranks `step` after and `step` before this one in its node.
-    fn neighbours(&self, step: usize) -> (usize, usize) {
-        let back = self.hierarchy.beside(self.rank) - step;
-        (self.hierarchy.neighbour(self.rank, step), self.hierarchy.neighbour(self.rank, back))
-    }
-
-    /// The nodes `step` after and `step` before that of this rank.
-    fn nodes(&self, step: usize) -> (usize, usize) {
-        let (node, nodes) = (self.hierarchy.node(self.rank), self.hierarchy.nodes());
-        ((node + step) % nodes, (node + nodes - step) % nodes)
-    }
-
-    /// The ranks of a node whose blocks this rank reduces within its own node.
-    fn aggregated_of(&self, node: usize) -> impl Iterator<Item = usize> {
-        self.aggregated.iter().copied().filter(move |&rank| self.hierarchy.node(rank) == node)
-    }
-
-    /// Reduces the contributions of all ranks to this rank's block, those within each node first.
-    ///
-    /// # Safety
-    /// The buffers must be the program's.
-    unsafe fn bring_together(&self, start: &mut Start<'_>) {
-        let from = self.call.source();
-        let (steps, nodes) = (self.hierarchy.beside(self.rank), self.hierarchy.nodes());
-        // SAFETY: the caller vouches for `from`; the other memory is ours.
-        unsafe {
-            for &rank in &self.aggregated {
-                start.copy(&self.all(from, rank), &self.ours(&self.sums, rank));
+        self.exchange(peers, How::Blocking(call.comm), &by, pass, |start| {
+            let reducing = Reducing::new(self, start.group, call, (blocks, size));
+            work(&reducing, start);
+            start.wait(); // for sends from `reducing`'s memory
+            if start.outcome().is_err() {
+                std::mem::forget(reducing); // the MPI may still use its memory
             }
-            let incoming: Vec<_> = (1..steps).map(|_| self.memory(&self.aggregated)).collect();
-            for (step, memory) in (1..steps).zip(&incoming) {
-                let (dest, source) = self.neighbours(step);
-                let receives = self.aggregated.iter().map(|&rank| (self.ours(memory, rank), source));
-                let sends = self.hierarchy.aggregated_by(dest).map(|rank| (self.all(from, rank), dest));
-                start.in_turn(receives, sends);
+            // While other methods are on trial, this call says nothing about later calls.
+            if matches!(by, By::Trial) && !on_trial && !self.engine.is_on_trial() {
+                peers.collectives.reduce.learn(self.engine.saved() > before);
             }
-            self.add(start, &incoming, &self.aggregated);
-
-            let incoming: Vec<_> = (1..nodes).map(|_| self.memory(&[self.rank])).collect();
-            for (step, memory) in (1..nodes).zip(&incoming) {
-                let (dest, source) = self.nodes(step);
-                let source = self.hierarchy.aggregator(source, self.rank);
-                let receives = iter::once((self.ours(memory, self.rank), source));
-                let sends = self.aggregated_of(dest).map(|rank| (self.ours(&self.sums, rank), rank));
-                start.in_turn(receives, sends);
-            }
-            self.add(start, &incoming, &[self.rank]);
-        }
+        })
     }
-
-    /// Waits for incoming contributions, and adds them to these ranks' blocks. If one is missing, the owners of these blocks must not take
-    /// the rest for the result.
-    fn add(&self, start: &mut Start<'_>, incoming: &[Memory], ranks: &[usize]) {
-        start.wait();
-        if let Err(code) = start.outcome() {
-            give_up("a part of a reduction has not come", self.group.program, code);
-        }
-        for (memory, &rank) in incoming.iter().flat_map(|memory| ranks.iter().map(move |rank| (memory, rank)))
-        {
-            let (from, to) = (self.ours(memory, rank), self.ours(&self.sums, rank));
-            start.note(reduce_local(&from, &to, self.call.op, self.size));
-        }
-    }
-
-    /// Copies the block of this rank to the program's buffer.
-    ///
-    /// # Safety
-    /// As for `bring_together`.
-    unsafe fn take(&self, start: &mut Start<'_>) {
-        let own = self.ours(&self.sums, self.rank);
-        // SAFETY: the caller vouches for the buffer.
-        unsafe { start.copy(&own, &Span { ptr: self.call.to, ..own }) };
-    }
-
-    /// Gathers all blocks at the root.
-    ///
-    /// # Safety
-    /// As for `bring_together`.
-    unsafe fn gather(&self, start: &mut Start<'_>, root: c_int) {
-        let own = self.ours(&self.sums, self.rank);
-        // SAFETY: as above, at the root.
-        unsafe {
-            if self.group.rank() != root {
-                return start.send(&own, root);
-            }
-            start.copy(&own, &self.all(self.call.to, self.rank));
-            for rank in self.group.others() {
-                start.receive(&self.all(self.call.to, rank.unsigned_abs() as usize), rank);
-            }
-        }
-    }
-
-    /// Sends all blocks to all ranks: first to one rank of each node.
-    ///
-    /// # Safety
-    /// As for `bring_together`.
-    unsafe fn spread(&self, start: &mut Start<'_>) {
-        let (own, to) = (self.ours(&self.sums, self.rank), self.call.to);
-        let (steps, nodes) = (self.hierarchy.beside(self.rank), self.hierarchy.nodes());
-        // SAFETY: as above.
-        unsafe {
-            start.copy(&own, &self.all(to, self.rank));
-            let aggregator = |node| self.hierarchy.aggregator(node, self.rank) as c_int;
-            start.send_to_each(&own, (1..nodes).map(|step| aggregator(self.nodes(step).0)));
-            for rank in (1..nodes).flat_map(|step| self.aggregated_of(self.nodes(step).1)) {
-                start.receive(&self.all(to, rank), rank as c_int);
-            }
-            start.wait();
-            for step in 1..steps {
-                let (dest, source) = self.neighbours(step);
-                let receives = self.hierarchy.aggregated_by(source).map(|rank| (self.all(to, rank), source));
-                let sends = self.aggregated.iter().map(|&rank| (self.all(to, rank), dest));
-                start.in_turn(receives, sends);
-            }
-        }
-    }
-}
-
-/// Blocks of some ranks, one after the other.
-struct Memory {
-    at: *mut u8,
-    _buffer: Buffer,
-    /// The ranks in ascending order, each with the offset of its block in bytes.
-    starts: Vec<(usize, usize)>,
-}
-
-impl Memory {
-    /// Ends the job if there is no memory, since other ranks would wait for ever.
-    fn new(shim: &Shim, group: &Group<'_>, (blocks, size): (&Blocks, usize), ranks: &[usize]) -> Self {
-        let mut len = 0;
-        let mut place = |rank: usize| {
-            let start = len;
-            len += (blocks.counts[rank] as usize).saturating_mul(size);
-            (rank, start)
-        };
-        let starts = ranks.iter().map(|&rank| place(rank)).collect();
-        let mut buffer = shim.engine.buffer(len).unwrap_or_else(|| {
-            give_up(
-                format_args!("no memory for {len} bytes of a reduction that other ranks wait for"),
-                group.program,
-                ERR_NO_MEM,
-            )
-        });
-        Self { at: buffer.room().as_mut_ptr().cast(), _buffer: buffer, starts }
-    }
-
-    /// The address of a rank's block.
-    fn at(&self, rank: usize) -> *mut u8 {
-        let found = self.starts.binary_search_by_key(&rank, |(rank, _)| *rank);
-        let start = found.ok().and_then(|at| self.starts.get(at)).map_or(0, |(_, start)| *start);
-        self.at.wrapping_add(start)
-    }
-}
-
-/// Reduces contiguous elements of `size` bytes into the same number of others.
-fn reduce_local(from: &Span, to: &Span, op: MPI_Op, size: usize) -> Result<(), c_int> {
-    let (mut done, count) = (0, from.count);
-    while done < count {
-        let part = c_int::try_from(count - done).unwrap_or(1 << 30);
-        let at = |span: &Span| span.ptr.cast::<u8>().wrapping_add(done as usize * size).cast::<c_void>();
-        // SAFETY: both buffers are our own and hold this many elements, which have all been received.
-        ok(unsafe { PMPI_Reduce_local(at(from), at(to), part, from.datatype, op) })?;
-        done += MPI_Count::from(part);
-    }
-    Ok(())
 }

@@ -1,9 +1,11 @@
-//! Arguments of collectives that the MPI refuses. A rank with such arguments makes the MPI's own call before it sends any private message.
+//! Arguments of collectives that the MPI refuses. A rank with such arguments makes the MPI's own call before
+//! it sends any private message.
 //!
-//! All other ranks do the collective here, so a rank must leave it only if the MPI really refuses its arguments (or would crash). Where
-//! MPIs differ, this MPI is tested.
+//! All other ranks do the collective here, so a rank must leave it only if the MPI really refuses its
+//! arguments (or would crash). Where MPIs differ, this MPI is tested.
 
 use super::blocks::{Blocks, extent};
+use crate::messages::peers::Peers;
 use crate::mpi::real;
 use crate::mpi::span::Span;
 use crate::mpi::sys::*;
@@ -22,8 +24,8 @@ fn type_of_nothing() -> Result<MPI_Datatype, c_int> {
 }
 
 impl Shim {
-    /// Whether the MPI refuses a block of a collective: a negative count, a datatype that is invalid or not committed, or elements without
-    /// memory.
+    /// Whether the MPI refuses a block of a collective: a negative count, a datatype that is invalid or not
+    /// committed, or elements without memory.
     pub(super) fn refuses(&self, span: &Span) -> bool {
         let Some(bytes) = span.bytes() else { return true };
         if self.kinds.predefined(span.datatype).is_some() {
@@ -36,8 +38,13 @@ impl Shim {
         code != SUCCESS || (span.ptr.is_null() && bytes > 0 && self.layout(span).is_contiguous())
     }
 
-    /// Like `refuses`, for a block that a gather, a scatter or an all-gather receives. There Open MPI does not check whether a datatype is
-    /// committed, so it is committed now: our own calls check it.
+    /// Whether the MPI refuses this rank's buffer of a broadcast.
+    pub(super) fn refuses_broadcast(&self, span: &Span) -> bool {
+        span.ptr == IN_PLACE || self.refuses(span)
+    }
+
+    /// Like `refuses`, for a block that a gather, a scatter or an all-gather receives. There Open MPI does
+    /// not check whether a datatype is committed, so it is committed now: our own calls check it.
     pub(super) fn refuses_received(&self, span: &Span) -> bool {
         if !self.refuses(span) {
             return false;
@@ -58,11 +65,33 @@ impl Shim {
         refuses: impl Fn(&Self, &Span) -> bool,
     ) -> bool {
         let ranks = if blocks.equal { 1 } else { ranks };
-        let refused = |block: &Span| {
+        let mut accepted = None;
+        let mut refused = |block: &Span| {
+            let like = Some((block.datatype, block.count > 0));
+            // Only the length differs from that of the block before.
+            if like == accepted && block.count >= 0 && !block.ptr.is_null() {
+                return false;
+            }
             // For an empty block with its own datatype, not every MPI checks the datatype.
-            refuses(self, block) && !(blocks.typed && block.count == 0 && self.ignores_types_of_nothing())
+            let refused = refuses(self, block)
+                && !(blocks.typed && block.count == 0 && self.ignores_types_of_nothing());
+            accepted = like.filter(|_| !refused);
+            refused
         };
         blocks.buf == IN_PLACE || (0..ranks).any(|rank| refused(&blocks.of(rank)))
+    }
+
+    /// Whether the MPI refuses this rank's arguments of an all-gather.
+    pub(super) fn refuses_gathered<F: Fn(c_int) -> Span>(
+        &self,
+        peers: &Peers,
+        mine: &Span,
+        blocks: &Blocks<F>,
+    ) -> bool {
+        self.refuses_any(blocks, peers.size(), Self::refuses_received)
+            || mine.ptr != IN_PLACE
+                && (self.refuses(mine)
+                    || self.refuses_alias(blocks.buf, &blocks.of(peers.rank), mine, blocks.equal))
     }
 
     fn ignores_uncommitted(&self) -> bool {
@@ -103,10 +132,12 @@ impl Shim {
         })
     }
 
-    /// Whether the MPI refuses this rank's `block`, part of the buffer `buf`, and `mine` because they are aliased.
+    /// Whether the MPI refuses this rank's `block`, part of the buffer `buf`, and `mine` because they are
+    /// aliased.
     ///
-    /// MPICH treats two blocks with the same datatype as aliased if they begin at the same address, which it computes with the size of
-    /// elements in place of their extent (`MPIR_ERRTEST_ALIAS_COLL`). `same_count`: it requires the same count, too.
+    /// MPICH treats two blocks with the same datatype as aliased if they begin at the same address, which it
+    /// computes with the size of elements in place of their extent (`MPIR_ERRTEST_ALIAS_COLL`). `same_count`:
+    /// it requires the same count, too.
     pub(super) fn refuses_alias(
         &self,
         buf: *const c_void,
@@ -125,12 +156,14 @@ impl Shim {
         at == mine.ptr.addr() && (!same_count || mine.count == block.count) && self.refuses_aliases()
     }
 
-    /// Like `refuses_alias`, for all-to-all. There the buffers must differ if counts and datatypes are given by the same arguments.
+    /// Like `refuses_alias`, for all-to-all. There the buffers must differ if counts and datatypes are given
+    /// by the same arguments.
     pub(super) fn refuses_aliased<F, G>(&self, from: &Blocks<F>, to: &Blocks<G>) -> bool {
         from.buf == to.buf && from.given_as(to) && self.refuses_aliases()
     }
 
-    /// Whether this MPI, as built and configured, refuses aliased buffers. Open MPI does not, and programs rely on it.
+    /// Whether this MPI, as built and configured, refuses aliased buffers. Open MPI does not, and programs
+    /// rely on it.
     pub(super) fn refuses_aliases(&self) -> bool {
         *self.private.refuses_aliases.get_or_init(|| {
             let Ok(mut datatype) = type_of_nothing() else { return false };

@@ -1,18 +1,17 @@
-//! Broadcast and all-gather of short blocks, and the first one of a communicator. Messages are relayed by many ranks, best by the MPI's own
-//! algorithms; the MPI is given frames to relay, each encoded once.
+//! Broadcast and all-gather of short blocks, and the first ones of a communicator. Messages are relayed by
+//! many ranks, best by the MPI's own algorithms; the MPI is given frames to relay, each encoded once.
 //!
-//! This takes two calls on the program's communicator instead of one: lengths, then frames. All ranks make them in the same order, as they
-//! make collectives of a communicator (MPI 4.0, section 6.14); no other collective call of the program can come between them, since
-//! threads, too, must make theirs one after the other (section 11.6.2). Pending nonblocking collectives may be overtaken by blocking ones
-//! (section 6.12). The MPI itself reports errors of the two calls to the communicator's error handler.
+//! This takes two calls on the program's communicator instead of one: lengths, then frames. All ranks make
+//! them in the same order, as they make collectives of a communicator (MPI 4.0, section 6.14); no other
+//! collective call of the program can come between them, since threads, too, must make theirs one after the
+//! other (section 11.6.2). Pending nonblocking collectives may be overtaken by blocking ones (section 6.12).
+//! The MPI itself reports errors of the two calls to the communicator's error handler.
 
+use super::Handed;
 use super::blocks::Blocks;
-use super::{Group, spread};
-use crate::messages::agreed::Pause;
 use crate::messages::deliver::land;
-use crate::messages::error::{Error, called, raise};
+use crate::messages::error::{Error, called};
 use crate::messages::peers::Peers;
-use crate::messages::waiting;
 use crate::messages::wire::Wire;
 use crate::mpi::fatal::give_up;
 use crate::mpi::open;
@@ -32,73 +31,42 @@ const NO_MEMORY: u64 = u64::MAX;
 const ON_TRIAL: u64 = u64::MAX - 1;
 
 /// Bcast. The root sends the length of the frame; if there is none, the MPI's own call follows.
-pub(crate) unsafe fn bcast(
+///
+/// # Safety
+/// `span` must be the program's, and the MPI must not refuse it. All ranks must make this call.
+pub(super) unsafe fn bcast(
     shim: &Shim,
+    peers: &Peers,
     span: Span,
     root: c_int,
     comm: MPI_Comm,
-    pass: impl Fn() -> c_int,
-) -> c_int {
-    let Some(peers) = shim.rooted_peers(comm, root).filter(|_| shim.is_long(&span)) else { return pass() };
-    let prepared = match peers.collectives.prepare(&shim.private, comm) {
-        Ok(prepared) => prepared,
-        Err(code) => return code,
-    };
-    let pause = &peers.collectives.bcast;
-    if span.ptr == IN_PLACE || shim.refuses(&span) {
-        prepared.not_made();
-        return pass();
-    }
-    if let Some(tag) = shim.chunked_tag(&peers, span.bytes().into_iter()) {
-        // SAFETY: the program's own span; the condition is the same on all ranks.
-        return unsafe { spread::bcast(shim, &Group::of(shim, &peers, tag, comm), span, root, pass) };
-    }
-    if pause.takes() {
-        return pass();
-    }
+) -> Result<Handed, Error> {
     let message = Envelope::new(span, root, 0, comm);
-    let outcome = waiting::during(&shim.engine, || {
-        // SAFETY: the program's own span; all ranks make the same calls.
-        unsafe {
-            let raw = shim.as_it_is();
-            let wire =
-                if peers.rank == root { shim.shared_frame(&message, shim.strategies.of(comm)) } else { None };
-            let mut len = wire.as_ref().map_or(raw, |wire| wire.len() as u64);
-            called(open::MPI_Bcast((&raw mut len).cast(), 1, UINT64_T, root, comm))?;
-            if len == RAW || len == ON_TRIAL {
-                return Ok(if len == RAW { Made::Longer } else { Made::OnTrial });
-            }
-            match wire {
-                Some(wire) => pass_on(wire.ptr(), wire.count(), wire.datatype(), root, comm)?,
-                None => receive_frame(shim, &message, usize::try_from(len).map_err(|_| shim.damaged)?)?,
-            }
+    // SAFETY: the program's own span; all ranks make the same calls.
+    unsafe {
+        let raw = shim.as_it_is();
+        let wire =
+            if peers.rank == root { shim.shared_frame(&message, shim.strategies.of(comm)) } else { None };
+        let mut len = wire.as_ref().map_or(raw, |wire| wire.len() as u64);
+        called(open::MPI_Bcast((&raw mut len).cast(), 1, UINT64_T, root, comm))?;
+        if len == RAW || len == ON_TRIAL {
+            return Ok(left(len == ON_TRIAL));
         }
-        Ok(Made::Shorter)
-    });
-    finish(pause, comm, outcome, pass)
+        match wire {
+            Some(wire) => pass_on(wire.ptr(), wire.count(), wire.datatype(), root, comm)?,
+            None => receive_frame(shim, &message, usize::try_from(len).map_err(|_| shim.damaged)?)?,
+        }
+    }
+    Ok(MADE)
 }
 
-/// The result of a call, the same on all ranks.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Made {
-    /// Something got shorter, and is in its place.
-    Shorter,
-    /// Nothing got shorter: the MPI makes the collective.
-    Longer,
-    /// The MPI makes it this time, and nothing is learned for the next.
-    OnTrial,
-}
+/// Something got shorter, and is in its place.
+const MADE: Handed = Handed { outcome: Ok(true), shorter: Some(true) };
 
-/// Returns the program's result: that of a collective in which something got shorter, or that of the MPI's own.
-fn finish(pause: &Pause, comm: MPI_Comm, outcome: Result<Made, Error>, pass: impl Fn() -> c_int) -> c_int {
-    if !matches!(outcome, Ok(Made::OnTrial)) {
-        pause.learn(!matches!(outcome, Ok(Made::Longer)));
-    }
-    match outcome {
-        Ok(Made::Shorter) => SUCCESS,
-        Ok(Made::Longer | Made::OnTrial) => pass(),
-        Err(error) => raise(comm, error),
-    }
+/// Nothing got shorter: the MPI makes the collective. If a rank was `on_trial`, nothing is learned for the
+/// next one.
+fn left(on_trial: bool) -> Handed {
+    Handed { outcome: Ok(false), shorter: (!on_trial).then_some(false) }
 }
 
 unsafe fn pass_on(
@@ -112,8 +80,8 @@ unsafe fn pass_on(
     called(unsafe { open::MPI_Bcast(ptr.cast_mut(), count, datatype, root, comm) })
 }
 
-/// Receives a frame. It is shorter than its message, so a contiguous buffer of the program serves for both. Other ranks may get the frame
-/// from here, so it is received completely before it is decoded.
+/// Receives a frame. It is shorter than its message, so a contiguous buffer of the program serves for both.
+/// Other ranks may get the frame from here, so it is received completely before it is decoded.
 unsafe fn receive_frame(shim: &Shim, message: &Envelope, len: usize) -> Result<(), Error> {
     let Envelope { span, peer: root, comm, .. } = *message;
     let capacity = span.bytes().unwrap_or(0);
@@ -147,82 +115,52 @@ unsafe fn receive_frame(shim: &Shim, message: &Envelope, len: usize) -> Result<(
     }
 }
 
-/// Allgather and Allgatherv: all ranks exchange the lengths of their frames, then the MPI gathers frames, and uncompressed blocks.
-/// `mine`: the block of this rank. All ranks know the lengths of all `blocks`.
-pub(crate) unsafe fn allgather<F: Fn(c_int) -> Span>(
+/// Allgather and Allgatherv: all ranks exchange the lengths of their frames, then the MPI gathers frames, and
+/// uncompressed blocks. `mine`: the block of this rank; `lens`: those of all `blocks`, in bytes.
+///
+/// # Safety
+/// As for [`bcast`].
+pub(super) unsafe fn allgather<F: Fn(c_int) -> Span>(
     shim: &Shim,
+    peers: &Peers,
     mine: Span,
-    blocks: Blocks<F>,
+    (blocks, lens): (&Blocks<F>, &[usize]),
     comm: MPI_Comm,
-    pass: impl Fn() -> c_int,
-) -> c_int {
-    let Some(peers) = shim.collective_peers(comm) else { return pass() };
-    let lens: Option<Vec<usize>> = peers.ranks().map(|rank| blocks.of(rank).bytes()).collect();
-    // The MPI's counts and displacements are ints.
-    let Some(lens) = lens.filter(|lens| {
-        lens.iter().any(|len| *len >= shim.threshold)
-            && lens
-                .iter()
-                .try_fold(0_usize, |sum, len| sum.checked_add(*len))
-                .is_some_and(|sum| c_int::try_from(sum).is_ok())
-    }) else {
-        return pass();
-    };
-    let prepared = match peers.collectives.prepare(&shim.private, comm) {
-        Ok(prepared) => prepared,
-        Err(code) => return code,
-    };
-    let pause = &peers.collectives.allgather;
-    if shim.refuses_gathered(&peers, &mine, &blocks) {
-        prepared.not_made();
-        return pass();
-    }
-    if let Some(tag) = shim.chunked_tag(&peers, lens.iter().copied()) {
-        // SAFETY: the program's own blocks; the condition is the same on all ranks.
-        return unsafe {
-            spread::allgather(shim, &Group::of(shim, &peers, tag, comm), mine, &blocks, &lens, pass)
-        };
-    }
-    if pause.takes() {
-        return pass();
-    }
+) -> Result<Handed, Error> {
     let span = if mine.ptr == IN_PLACE { blocks.of(peers.rank) } else { mine };
-    let outcome = waiting::during(&shim.engine, || {
-        // SAFETY: the program's own spans; all ranks make the same calls.
-        unsafe {
-            let room = shim.engine.buffer(lens.iter().sum());
-            let raw = shim.as_it_is();
-            let wire = shim.own_block(&Envelope::new(span, peers.rank, 0, comm));
-            let said = match (&wire, &room) {
-                (Ok((wire, true)), Some(_)) => wire.len() as u64,
-                (Ok((_, false)), Some(_)) => raw,
-                _ => NO_MEMORY,
-            };
-            let mut all = vec![0_u64; lens.len()];
-            called(open::MPI_Allgather(
-                (&raw const said).cast(),
-                1,
-                UINT64_T,
-                all.as_mut_ptr().cast(),
-                1,
-                UINT64_T,
-                comm,
-            ))?;
-            let on_trial = all.contains(&ON_TRIAL);
-            all.iter_mut().filter(|said| **said == ON_TRIAL).for_each(|said| *said = RAW);
-            let shorter = all.iter().any(|said| *said != RAW) && !all.contains(&NO_MEMORY);
-            let (Ok((wire, _)), Some(room), true) = (wire, room, shorter) else {
-                return Ok(if on_trial { Made::OnTrial } else { Made::Longer });
-            };
-            gather_frames(shim, &peers, comm, (&wire, room), (&all, &lens), &blocks)?;
-        }
-        Ok(Made::Shorter)
-    });
-    finish(pause, comm, outcome, pass)
+    // SAFETY: the program's own spans; all ranks make the same calls.
+    unsafe {
+        let room = shim.engine.buffer(lens.iter().sum());
+        let raw = shim.as_it_is();
+        let wire = shim.own_block(&Envelope::new(span, peers.rank, 0, comm));
+        let said = match (&wire, &room) {
+            (Ok((wire, true)), Some(_)) => wire.len() as u64,
+            (Ok((_, false)), Some(_)) => raw,
+            _ => NO_MEMORY,
+        };
+        let mut all = vec![0_u64; lens.len()];
+        called(open::MPI_Allgather(
+            (&raw const said).cast(),
+            1,
+            UINT64_T,
+            all.as_mut_ptr().cast(),
+            1,
+            UINT64_T,
+            comm,
+        ))?;
+        let on_trial = all.contains(&ON_TRIAL);
+        all.iter_mut().filter(|said| **said == ON_TRIAL).for_each(|said| *said = RAW);
+        let shorter = all.iter().any(|said| *said != RAW) && !all.contains(&NO_MEMORY);
+        let (Ok((wire, _)), Some(room), true) = (wire, room, shorter) else {
+            return Ok(left(on_trial));
+        };
+        gather_frames(shim, peers, comm, (&wire, room), (&all, lens), blocks)?;
+    }
+    Ok(MADE)
 }
 
-/// Gathers frames and blocks of the lengths exchanged, and writes them to the program's buffer. `own`: what this rank sends, and room for
-/// all; `lens`: the lengths exchanged, and those of the blocks.
+/// Gathers frames and blocks of the lengths exchanged, and writes them to the program's buffer. `own`: what
+/// this rank sends, and room for all; `lens`: the lengths exchanged, and those of the blocks.
 unsafe fn gather_frames<F: Fn(c_int) -> Span>(
     shim: &Shim,
     peers: &Peers,

@@ -1,45 +1,41 @@
-//! State that the ranks of a communicator agree on for the layer's collectives: their tag, and for how long they are done here or by the
-//! MPI.
+//! All ranks of a communicator make a collective in the same way, here or by the MPI: what they agree on for
+//! that, and the tag of the messages.
+//!
+//! All ranks count the same calls, so their decisions are equal. A call takes one decision, and takes it
+//! last: when the MPI is known to accept this rank's arguments. So a refused call has changed nothing, and
+//! the rank may make it again.
 
 mod private;
+mod spread;
 mod tags;
 mod turns;
 
 pub(crate) use private::Private;
-pub(crate) use turns::{Pause, Race, Trial, Way};
+pub(crate) use spread::{Spread, Turn};
+pub(crate) use turns::Way;
 
 use crate::mpi::sys::*;
+use spread::Turns;
 use std::ffi::c_int;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use tags::Tag;
-use turns::Vote;
+use turns::{Trial, Vote};
 
 /// State of a communicator for the layer's collectives.
 #[derive(Default)]
 pub(crate) struct Collectives {
-    /// The tag of their messages, once the ranks have agreed on it. `None`: no tag is available, so these collectives are left to the MPI.
+    /// The tag of their messages, once the ranks have agreed on it. `None`: no tag is available, so these
+    /// collectives are left to the MPI.
     tag: OnceLock<Option<Tag>>,
     /// Whether a collective that needs no tag has been made.
     begun: AtomicBool,
-    pub(crate) bcast: Pause,
-    pub(crate) allgather: Pause,
-    /// Where broadcasts in chunks are made; below, all-gathers in chunks.
-    pub(crate) long_bcast: Chunked,
-    pub(crate) long_allgather: Chunked,
+    bcasts: Turns,
+    allgathers: Turns,
     /// Number of collectives in chunks so far.
     in_chunks: AtomicU32,
-    pub(crate) reduce: Trial,
     varied: Vote,
-}
-
-/// Decides whether a collective of long blocks is done in chunks.
-#[derive(Default)]
-pub(crate) struct Chunked {
-    /// For the adaptive strategy, which must make nothing slower.
-    pub(crate) race: Race,
-    /// For a fixed codec.
-    pub(crate) pause: Pause,
+    pub(crate) reduce: Trial,
 }
 
 /// How the program called a collective, and on which communicator.
@@ -58,114 +54,94 @@ impl How {
     }
 }
 
+/// What decides whether a collective of point-to-point messages is made here.
+pub(crate) enum By<'a> {
+    /// Whether the communicator has a tag; a blocking call agrees on it.
+    Tag,
+    /// Whether it has one already. Each block goes in a message of its own, as with the MPIs, so no rank
+    /// waits for another one: it may be short, and its rank far ahead.
+    EarlierTag,
+    /// A vote on whether any rank has a long block to send, since no rank knows the lengths of all blocks:
+    /// whether this rank has one. The outcome stands for some calls. A vote makes ranks wait for each other,
+    /// which a nonblocking call must not do; it uses the last outcome.
+    Vote(&'a dyn Fn() -> bool),
+    /// Whether blocks of earlier calls got shorter ([`Trial`]).
+    Trial,
+}
+
 impl Collectives {
     /// `MPI_COMM_WORLD` has its tag from the start.
     pub(crate) fn begin(&self, private: &Private) {
         self.tag.get_or_init(|| private.first_tag());
     }
 
-    /// The tag of the communicator, if this call can have one. Agreeing on it makes all ranks wait for each other, which a nonblocking
-    /// collective must not do; nonblocking collectives before the first blocking one are left to the MPI.
+    /// Decides about a collective of point-to-point messages; returns its tag if it is made here. To be
+    /// called once for each call, on all ranks, if the MPI does not refuse the call.
     ///
     /// # Errors
     /// The ranks could not agree; the MPI has called the communicator's error handler.
-    pub(crate) fn tag(&self, private: &Private, how: How) -> Result<Option<c_int>, c_int> {
-        let tag = match (self.tag.get(), how) {
-            (Some(tag), _) => tag,
-            (None, How::Nonblocking(..)) => return Ok(None),
-            (None, How::Blocking(comm)) => {
-                let agreed = private.agree(comm);
-                let code = agreed.as_ref().err().copied();
-                let tag = self.tag.get_or_init(|| agreed.ok().flatten());
-                if let Some(code) = code {
-                    return Err(code);
-                }
-                tag
-            }
+    pub(crate) fn decide(&self, private: &Private, how: How, by: &By<'_>) -> Result<Option<c_int>, c_int> {
+        let here = match (by, how) {
+            (By::EarlierTag, _) => return Ok(self.known_tag()),
+            (By::Tag, _) => true,
+            (By::Vote(_), How::Nonblocking(..)) => self.varied.is_long(),
+            (By::Vote(long), How::Blocking(comm)) => self.varied.decide(*long, comm)?,
+            (By::Trial, _) => self.reduce.is_made_here(how.comm())?,
         };
-        Ok(tag.as_ref().map(Tag::number))
+        if here { self.tag(private, how) } else { Ok(None) }
+    }
+
+    /// Decides about a blocking broadcast or all-gather. `in_chunks`: whether its blocks would go in chunks,
+    /// if there is a tag; `races`: whether chunks must show that they are faster than the MPI.
+    ///
+    /// # Errors
+    /// As for `decide`.
+    pub(crate) fn spread(
+        &self,
+        (private, comm): (&Private, MPI_Comm),
+        spread: Spread,
+        in_chunks: impl FnOnce() -> bool,
+        races: bool,
+    ) -> Result<Turn<'_>, c_int> {
+        // The root of a short broadcast does not wait for the others.
+        let in_chunks = in_chunks();
+        if in_chunks || matches!(spread, Spread::Allgather) {
+            self.prepare(private, comm)?;
+        }
+        let turns = match spread {
+            Spread::Bcast => &self.bcasts,
+            Spread::Allgather => &self.allgathers,
+        };
+        match self.known_tag().filter(|_| in_chunks) {
+            Some(tag) => turns.in_chunks((tag, &self.in_chunks), comm, races),
+            None => Ok(turns.short()),
+        }
+    }
+
+    /// The tag of the communicator, if this call can have one. Agreeing on it makes all ranks wait for each
+    /// other, which a nonblocking collective must not do; nonblocking collectives before the first blocking
+    /// one are left to the MPI.
+    fn tag(&self, private: &Private, how: How) -> Result<Option<c_int>, c_int> {
+        if let (None, How::Blocking(comm)) = (self.tag.get(), how) {
+            let agreed = private.agree(comm);
+            let code = agreed.as_ref().err().copied();
+            self.tag.get_or_init(|| agreed.ok().flatten());
+            code.map_or(Ok(()), Err)?;
+        }
+        Ok(self.known_tag())
     }
 
     /// The tag, if the ranks have agreed on one. The result is the same on all ranks.
-    pub(crate) fn known_tag(&self) -> Option<c_int> {
+    fn known_tag(&self) -> Option<c_int> {
         self.tag.get()?.as_ref().map(Tag::number)
     }
 
-    /// The number of a collective in chunks. It is the same on all ranks.
-    pub(crate) fn next_in_chunks(&self) -> u32 {
-        self.in_chunks.fetch_add(1, Ordering::Relaxed)
-    }
-
-    /// Called for a blocking collective that needs no tag. The second such call agrees on a tag, for nonblocking collectives that may
-    /// follow; for a communicator that is used once, agreement is not worth its cost.
-    ///
-    /// # Errors
-    /// As for `tag`.
-    pub(crate) fn prepare(&self, private: &Private, comm: MPI_Comm) -> Result<Prepared<'_>, c_int> {
-        if self.tag.get().is_some() {
-            return Ok(Prepared { begun: None });
+    /// Counts a blocking collective that needs no tag. The second such call agrees on a tag, for nonblocking
+    /// collectives that may follow; for a communicator that is used once, agreement is not worth its cost.
+    fn prepare(&self, private: &Private, comm: MPI_Comm) -> Result<(), c_int> {
+        if self.tag.get().is_none() && self.begun.swap(true, Ordering::Relaxed) {
+            self.tag(private, How::Blocking(comm))?;
         }
-        if !self.begun.swap(true, Ordering::Relaxed) {
-            return Ok(Prepared { begun: Some(&self.begun) });
-        }
-        self.tag(private, How::Blocking(comm)).map(|_| Prepared { begun: None })
-    }
-
-    /// Returns `refused`. A blocking call with blocks of several lengths whose arguments are refused on this rank is not made. The program
-    /// may repeat it, while the other ranks count one call; so this rank does not count it.
-    pub(crate) fn counted(&self, how: How, equal: bool, refused: bool) -> bool {
-        if refused && !equal && matches!(how, How::Blocking(_)) {
-            self.varied.left.fetch_add(1, Ordering::Relaxed);
-        }
-        refused
-    }
-
-    /// Whether a gather or a scatter with blocks of several lengths is done here: each block goes in a message of its own, as with the MPIs. So no rank waits
-    /// for another one but the ranks of a communicator for each other in the second such call, which agrees on a tag.
-    ///
-    /// # Errors
-    /// As for `tag`.
-    pub(crate) fn rooted_here(
-        &self,
-        private: &Private,
-        how: How,
-    ) -> Result<(bool, Option<Prepared<'_>>), c_int> {
-        let prepared = match how {
-            How::Blocking(comm) => Some(self.prepare(private, comm)?),
-            How::Nonblocking(..) => None,
-        };
-        Ok((self.known_tag().is_some(), prepared))
-    }
-
-    /// Whether an all-to-all with blocks of several lengths is done here. No rank knows the lengths of all blocks, so
-    /// some calls begin with a vote on whether any rank has a `long` block to send. A rank whose arguments will be refused takes part, too.
-    /// The vote makes ranks wait for each other, which a nonblocking collective must not do; it uses the result of the last vote.
-    ///
-    /// # Errors
-    /// Those of the MPI, which has called the communicator's error handler.
-    pub(crate) fn varied_here(&self, how: How, long: impl FnOnce() -> bool) -> Result<bool, c_int> {
-        if let How::Blocking(comm) = how
-            && !self.varied.stands()
-        {
-            let short = private::minimum(c_int::from(!long()), comm)? == 1;
-            self.varied.learn(short);
-        }
-        Ok(!self.varied.short.load(Ordering::Relaxed))
-    }
-}
-
-/// A collective that `prepare` has counted.
-pub(crate) struct Prepared<'a> {
-    /// The flag, if this collective set it.
-    begun: Option<&'a AtomicBool>,
-}
-
-impl Prepared<'_> {
-    /// The collective is not made, since this rank's arguments are refused. The program may repeat it, while the other ranks count one
-    /// call.
-    pub(crate) fn not_made(self) {
-        if let Some(begun) = self.begun {
-            begun.store(false, Ordering::Relaxed);
-        }
+        Ok(())
     }
 }

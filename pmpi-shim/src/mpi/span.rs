@@ -82,7 +82,7 @@ pub(crate) fn ask_with(comm: MPI_Comm) {
 
 /// Whether the MPI knows this datatype. It would report an error of a call without a communicator, such as that for its size, to another handler than that
 /// of the program's call.
-fn is_valid(datatype: MPI_Datatype) -> bool {
+pub(crate) fn is_valid(datatype: MPI_Datatype) -> bool {
     static PREDEFINED: OnceLock<Kinds> = OnceLock::new();
     if datatype == DATATYPE_NULL {
         return false;

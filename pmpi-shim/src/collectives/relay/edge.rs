@@ -1,6 +1,8 @@
-//! The messages from one rank to another: all chunks in order, several of them pending at a time.
+//! The messages of a broadcast or all-gather from one rank to another: all chunks in order, several of them
+//! pending at a time.
 
-use super::{Form, Item, Relay, nothing};
+use super::block::Form;
+use super::{Item, Relay, nothing};
 use crate::mpi::real;
 use crate::mpi::span::received_bytes;
 use crate::mpi::sys::*;
@@ -15,7 +17,8 @@ const AHEAD: usize = 8;
 /// Greatest number of pending sends.
 const WINDOW: usize = 32;
 
-/// Every send whose number is divisible by this is synchronous, so that a late receiver does not get too many unexpected messages.
+/// Every send whose number is divisible by this is synchronous, so that a late receiver does not get too many
+/// unexpected messages.
 const WAITING: usize = 16;
 
 /// Additional bytes of a chunk that is the head of a stream.

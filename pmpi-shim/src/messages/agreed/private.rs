@@ -1,4 +1,5 @@
-//! The communicator for the messages of the layer's collectives: one for all communicators of the program, each of which has its own tag.
+//! The communicator on which the layer sends the messages of collectives: one for all communicators of the
+//! program, each of which has its own tag.
 //!
 //! A separate communicator for each would double their number, and MPICH is limited to about two thousand.
 
@@ -27,14 +28,14 @@ pub(crate) struct Private {
     pub(crate) operations: Mutex<HashMap<(usize, usize), bool>>,
 }
 
-/// Number of attempts of the ranks of a communicator to agree on a tag. One is enough unless another thread takes the tag meanwhile, or all
-/// large tags are used.
+/// Number of attempts of the ranks of a communicator to agree on a tag. One is enough unless another thread
+/// takes the tag meanwhile, or all large tags are used.
 const ROUNDS: u32 = 64;
 
 impl Private {
-    /// Makes the communicator as a duplicate of `of`, on all of its ranks. For the world this must come before the program sets its first
-    /// attribute, since a duplicate copies attributes, by the program's own functions. Other ways to make a communicator spin while a rank
-    /// waits.
+    /// Makes the communicator as a duplicate of `of`, on all of its ranks. For the world this must come
+    /// before the program sets its first attribute, since a duplicate copies attributes, by the program's own
+    /// functions. Other ways to make a communicator spin while a rank waits.
     pub(crate) fn new(of: MPI_Comm) -> Result<Self, c_int> {
         let (mut comm, mut request) = (COMM_NULL, REQUEST_NULL);
         let (mut value, mut found) = (ptr::null_mut::<c_void>(), 0);
@@ -77,17 +78,20 @@ impl Private {
         self.tags.reserve(0)
     }
 
-    /// Agrees with all ranks of the program's communicator on a tag for it. `None`: no tag is free on all ranks.
+    /// Agrees with all ranks of the program's communicator on a tag for it. `None`: no tag is free on all
+    /// ranks.
     ///
-    /// Each rank proposes a tag, and the largest is taken if it is free on all ranks. Other threads may do the same for other communicators
-    /// meanwhile. No lock is held while ranks wait for each other; if two threads get the same tag on different ranks, both release it.
+    /// Each rank proposes a tag, and the largest is taken if it is free on all ranks. Other threads may do
+    /// the same for other communicators meanwhile. No lock is held while ranks wait for each other; if two
+    /// threads get the same tag on different ranks, both release it.
     ///
     /// # Errors
     /// Those of the MPI, which has called the communicator's error handler.
     pub(super) fn agree(&self, comm: MPI_Comm) -> Result<Option<Tag>, c_int> {
         let (mut least, mut again) = (None, false);
         for round in 0..ROUNDS {
-            // The largest is found as the minimum of the negated ones. Without a proposal the value is too large for every rank.
+            // The largest is found as the minimum of the negated ones. Without a proposal the value is too
+            // large for every rank.
             let proposal = self.tags.propose(least).map_or(c_int::MIN, |tag| -tag);
             let largest = minimum(proposal, comm)?;
             if largest == c_int::MIN {

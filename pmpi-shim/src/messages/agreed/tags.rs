@@ -1,7 +1,8 @@
-//! Tags that distinguish the collectives of communicators which share our private communicator.
+//! The tags of messages of collectives: each of the program's communicators has one, since they share our
+//! private communicator.
 //!
-//! No two communicators that share two processes may have the same tag. Each process keeps the tags of its communicators, and a
-//! communicator gets a tag that is free in all of its processes.
+//! No two communicators that share two processes may have the same tag. Each process keeps the tags of its
+//! communicators, and a communicator gets a tag that is free in all of its processes.
 
 use std::collections::HashSet;
 use std::ffi::c_int;
@@ -16,8 +17,8 @@ pub(super) struct Tags {
 
 struct State {
     used: HashSet<c_int>,
-    /// Where the search continues. Released tags are reused last, so that a message left by a program in an erroneous collective is
-    /// unlikely to be matched by another.
+    /// Where the search continues. Released tags are reused last, so that a message left by a program in an
+    /// erroneous collective is unlikely to be matched by another.
     next: c_int,
 }
 
@@ -32,7 +33,8 @@ impl Tags {
         Arc::new(Self { most, state: Mutex::new(State { used: HashSet::new(), next: 0 }) })
     }
 
-    /// A free tag that is at least `least`, or if that is `None`, at least where the search continues. `None`: there is none.
+    /// A free tag that is at least `least`, or if that is `None`, at least where the search continues.
+    /// `None`: there is none.
     pub(super) fn propose(&self, least: Option<c_int>) -> Option<c_int> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         (least.unwrap_or(state.next)..=self.most).find(|tag| !state.used.contains(tag))

@@ -1,4 +1,5 @@
-//! For how many calls a vote is valid, and for how many a collective is left to the MPI.
+//! Which calls of a collective are made here, and which are left to the MPI: by a vote that is valid for some
+//! calls, by a pause after calls in which nothing got shorter, or by a race for the shortest time.
 
 use super::private;
 use crate::mpi::sys::*;
@@ -10,21 +11,38 @@ use std::time::Duration;
 /// The outcome of the last vote, and for how many blocking calls it is valid. All ranks count the same.
 #[derive(Default)]
 pub(super) struct Vote {
-    pub(super) short: AtomicBool,
-    pub(super) left: AtomicU32,
+    short: AtomicBool,
+    left: AtomicU32,
     next: AtomicU32,
 }
 
 impl Vote {
+    /// Whether any rank has a long block to send, by this vote or the last one. `long`: whether this rank has
+    /// one.
+    ///
+    /// # Errors
+    /// Those of the vote; the MPI has called the communicator's error handler.
+    pub(super) fn decide(&self, long: impl Fn() -> bool, comm: MPI_Comm) -> Result<bool, c_int> {
+        if !self.stands() {
+            self.learn(private::minimum(c_int::from(!long()), comm)? == 1);
+        }
+        Ok(self.is_long())
+    }
+
+    /// The last outcome.
+    pub(super) fn is_long(&self) -> bool {
+        !self.short.load(Ordering::Relaxed)
+    }
+
     /// Whether it is valid for this call.
-    pub(super) fn stands(&self) -> bool {
+    fn stands(&self) -> bool {
         let left = self.left.load(Ordering::Relaxed);
         self.left.store(left.saturating_sub(1), Ordering::Relaxed);
         left > 0
     }
 
     /// An outcome that equals the previous one is valid for twice as many calls.
-    pub(super) fn learn(&self, short: bool) {
+    fn learn(&self, short: bool) {
         let same = self.short.swap(short, Ordering::Relaxed) == short;
         let next = if same { (2 * self.next.load(Ordering::Relaxed)).clamp(1, LONGEST) } else { 1 };
         self.next.store(next, Ordering::Relaxed);
@@ -37,8 +55,8 @@ impl Vote {
     }
 }
 
-/// Decides whether to make collectives here in which a rank knows only about the blocks that it sends. They are tried; then some calls
-/// begin with a vote on whether anything got shorter. All ranks count the same.
+/// Decides whether to make collectives here in which a rank knows only about the blocks that it sends. They
+/// are tried; then some calls begin with a vote on whether anything got shorter. All ranks count the same.
 #[derive(Default)]
 pub(crate) struct Trial {
     vote: Vote,
@@ -48,8 +66,6 @@ pub(crate) struct Trial {
     shorter: AtomicBool,
     /// A block of this rank could have got shorter.
     known: AtomicBool,
-    /// A counted call is repeated, with this decision.
-    again: Mutex<Option<bool>>,
 }
 
 impl Trial {
@@ -57,17 +73,14 @@ impl Trial {
     ///
     /// # Errors
     /// Those of the vote; the MPI has called the communicator's error handler.
-    pub(crate) fn is_made_here(&self, comm: MPI_Comm) -> Result<bool, c_int> {
+    pub(super) fn is_made_here(&self, comm: MPI_Comm) -> Result<bool, c_int> {
         self.decide(|mine| private::minimum(mine, comm))
     }
 
     /// The same, where `minimum` computes the minimum over all ranks.
     fn decide(&self, minimum: impl FnOnce(c_int) -> Result<c_int, c_int>) -> Result<bool, c_int> {
-        if let Some(here) = self.again.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            return Ok(here);
-        }
         if self.vote.stands() {
-            return Ok(!self.vote.short.load(Ordering::Relaxed));
+            return Ok(self.vote.is_long());
         }
         if !self.tried.swap(true, Ordering::Relaxed) {
             return Ok(true);
@@ -78,7 +91,7 @@ impl Trial {
         let shorter = match minimum(if shorter { 0 } else { 1 + c_int::from(known) })? {
             1 => {
                 self.vote.stand_again();
-                !self.vote.short.load(Ordering::Relaxed)
+                self.vote.is_long()
             }
             least => {
                 self.vote.learn(least != 0);
@@ -89,11 +102,6 @@ impl Trial {
         Ok(shorter)
     }
 
-    /// The call was not made, since the MPI refuses this rank's arguments. The program may repeat it, while the other ranks count one call.
-    pub(crate) fn repeat(&self, here: bool) {
-        *self.again.lock().unwrap_or_else(PoisonError::into_inner) = Some(here);
-    }
-
     /// Learns from a call made here whether a block of this rank got shorter.
     pub(crate) fn learn(&self, shorter: bool) {
         self.shorter.fetch_or(shorter, Ordering::Relaxed);
@@ -101,9 +109,10 @@ impl Trial {
     }
 }
 
-/// For how long a collective is left to the MPI. All ranks see the same outcomes, so their counts are the same.
+/// For how long a collective is left to the MPI. All ranks see the same outcomes, so their counts are the
+/// same.
 #[derive(Default)]
-pub(crate) struct Pause {
+pub(super) struct Pause {
     left: AtomicU32,
     next: AtomicU32,
 }
@@ -112,15 +121,15 @@ pub(crate) struct Pause {
 const LONGEST: u32 = 128;
 
 impl Pause {
-    /// Whether this call is left to the MPI.
-    pub(crate) fn takes(&self) -> bool {
+    /// Whether this call is made here, or left to the MPI.
+    pub(super) fn way(&self) -> Way {
         let left = self.left.load(Ordering::Relaxed);
         self.left.store(left.saturating_sub(1), Ordering::Relaxed);
-        left > 0
+        if left > 0 { Way::Mpi } else { Way::Compressed }
     }
 
     /// Learns whether anything got shorter in this call. If not, there is a pause, twice as long each time.
-    pub(crate) fn learn(&self, shorter: bool) {
+    pub(super) fn learn(&self, shorter: bool) {
         let next = if shorter { 0 } else { (2 * self.next.load(Ordering::Relaxed)).clamp(1, LONGEST) };
         self.next.store(next, Ordering::Relaxed);
         self.left.store(next, Ordering::Relaxed);
@@ -132,7 +141,8 @@ impl Pause {
 pub(crate) enum Way {
     /// Here, each block compressed or not, as is decided for messages.
     Compressed,
-    /// Here, with all blocks uncompressed: its messages may be in a better order than the MPI's, even if coding takes too long.
+    /// Here, with all blocks uncompressed: its messages may be in a better order than the MPI's, even if
+    /// coding takes too long.
     Raw,
     /// By the MPI.
     #[default]
@@ -143,10 +153,10 @@ impl Way {
     const ALL: [Self; 3] = [Self::Compressed, Self::Raw, Self::Mpi];
 }
 
-/// Decides how a collective is made: in the way that has been fastest. All are tried in turn; then the times of the slowest rank decide for
-/// some calls. All ranks count the same.
+/// Decides how a collective is made: in the way that has been fastest. All are tried in turn; then the times
+/// of the slowest rank decide for some calls. All ranks count the same.
 #[derive(Default)]
-pub(crate) struct Race(Mutex<Tries>);
+pub(super) struct Race(Mutex<Tries>);
 
 #[derive(Default)]
 struct Tries {
@@ -175,8 +185,9 @@ impl Race {
     /// How this call is made.
     ///
     /// # Errors
-    /// Those of the MPI, if the ranks could not exchange their times; it has called the communicator's error handler.
-    pub(crate) fn way(&self, comm: MPI_Comm) -> Result<Way, c_int> {
+    /// Those of the MPI, if the ranks could not exchange their times; it has called the communicator's error
+    /// handler.
+    pub(super) fn way(&self, comm: MPI_Comm) -> Result<Way, c_int> {
         self.decide(|mine| private::minima(mine, comm))
     }
 
@@ -198,8 +209,8 @@ impl Race {
         let mine = if best.contains(&None) { [0; 3] } else { best.map(|time| time.map_or(0, micros)) };
         // The largest are found as the minima of the negated ones.
         let mut slowest = minima(mine.map(|time| -time))?.map(|least| -least);
-        // Without compression only if that is clearly faster. Where nothing gets shorter the two are the same, and the selector learns nothing from
-        // messages that it does not see.
+        // Without compression only if that is clearly faster. Where nothing gets shorter the two are the
+        // same, and the selector learns nothing from messages that it does not see.
         let raw = &mut slowest[Way::Raw as usize];
         *raw = raw.saturating_add(*raw / CLEARLY);
         let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -213,8 +224,9 @@ impl Race {
         Ok(way)
     }
 
-    /// Records the time of a call of this number of bytes. Only trial calls count; each way has the same number.
-    pub(crate) fn took(&self, way: Way, bytes: usize, time: Duration) {
+    /// Records the time of a call of this number of bytes. Only trial calls count; each way has the same
+    /// number.
+    pub(super) fn took(&self, way: Way, bytes: usize, time: Duration) {
         let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if tries.tried == 0 {
             return;
@@ -234,7 +246,8 @@ fn micros(time: Duration) -> c_int {
 mod tests {
     use super::*;
 
-    /// Makes calls of two lengths in turn, which take this time per byte in each way; returns how the last ones were made.
+    /// Makes calls of two lengths in turn, which take this time per byte in each way; returns how the last
+    /// ones were made.
     fn run(race: &Race, ns: [u64; 3], calls: usize) -> Vec<Way> {
         let made = (0..calls).map(|call| {
             let way = race.decide(Ok).unwrap();
@@ -280,7 +293,8 @@ mod tests {
         assert_eq!(said.get(), Some([0; 3]));
     }
 
-    /// Makes calls on two ranks; those on trial learn nothing, the others whether something got shorter. Returns how many were made here.
+    /// Makes calls on two ranks; those on trial learn nothing, the others whether something got shorter.
+    /// Returns how many were made here.
     fn vote(trials: &[Trial; 2], calls: usize, on_trial: [bool; 2], shorter: bool) -> usize {
         let made = (0..calls).filter(|_| {
             let said = |trial: &Trial| {

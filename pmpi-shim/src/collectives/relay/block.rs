@@ -1,0 +1,205 @@
+//! A block of a broadcast or all-gather on its way: which of its chunks are here, and in which form it comes.
+
+use super::Part;
+use crate::messages::waiting;
+use crate::operations::state::Shim;
+use mpress::{Buffer, Destination, Kind, Outgoing, Strategy, Stream, Tail};
+use std::collections::VecDeque;
+use std::ffi::c_int;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::rc::Rc;
+use std::slice;
+
+/// Raw bytes of a chunk of a block that is too short for a stream.
+const CHUNK: usize = 63 << 10;
+
+/// The form in which a block comes.
+#[derive(Clone, Copy)]
+pub(super) enum Form {
+    /// Its first chunk has not come yet.
+    Unknown,
+    Raw,
+    /// Compressed; `None` within a node, where it has been decoded.
+    Shorter(Option<Stream>),
+    Damaged(c_int),
+    /// Its owner could not send it: its chunks are empty.
+    Nothing,
+}
+
+/// The byte for each form within a node, by index.
+static SAID: [u8; 4] = [0, 1, 2, 3];
+
+impl Form {
+    /// The byte for this form.
+    pub(super) fn said(self) -> &'static u8 {
+        match self {
+            Self::Unknown | Self::Raw => &SAID[0],
+            Self::Shorter(_) => &SAID[1],
+            Self::Damaged(_) => &SAID[2],
+            Self::Nothing => &SAID[3],
+        }
+    }
+
+    pub(super) fn of(said: Option<&u8>, damaged: c_int) -> Self {
+        match said {
+            Some(0) => Self::Raw,
+            Some(1) => Self::Shorter(None),
+            Some(3) => Self::Nothing,
+            _ => Self::Damaged(damaged),
+        }
+    }
+}
+
+/// A block in progress.
+pub(super) struct Block {
+    pub(super) owner: usize,
+    pub(super) at: *mut u8,
+    pub(super) len: usize,
+    /// Raw bytes of a chunk.
+    chunk: usize,
+    /// Whether it may be a stream.
+    is_long: bool,
+    /// Number of its messages that are here: its chunks, and the form byte.
+    pub(super) here: usize,
+    pub(super) form: Form,
+    /// For this rank's own block, the part yet to be encoded.
+    pub(super) tail: Option<Tail>,
+    /// For blocks that go on to another node, the chunks as received, or the head of this rank's own.
+    pub(super) wires: VecDeque<Rc<Buffer>>,
+    /// Whether it is relayed from here to another node.
+    goes_on: bool,
+}
+
+impl Block {
+    /// A part of the collective. `chunk`: raw bytes of a chunk of a stream, if it may be one; `goes_on`:
+    /// whether it is relayed from here to another node.
+    pub(super) fn new(part: &Part, chunk: Option<usize>, goes_on: bool) -> Self {
+        Self {
+            owner: part.owner,
+            at: part.at,
+            len: part.len,
+            chunk: chunk.unwrap_or(CHUNK),
+            is_long: chunk.is_some(),
+            here: 0,
+            form: Form::Unknown,
+            tail: None,
+            wires: VecDeque::new(),
+            goes_on,
+        }
+    }
+
+    pub(super) fn chunks(&self) -> usize {
+        self.len.div_ceil(self.chunk)
+    }
+
+    pub(super) fn range(&self, index: usize) -> Range<usize> {
+        let at = |index: usize| index.saturating_mul(self.chunk).min(self.len);
+        at(index)..at(index + 1)
+    }
+
+    /// Number of its messages between two ranks of a node (`inside`) or of two nodes.
+    pub(super) fn messages(&self, inside: bool) -> usize {
+        self.chunks() + usize::from(inside && self.is_long)
+    }
+
+    /// A chunk of `len` bytes has come from the same node.
+    pub(super) fn came(&mut self, index: usize, len: usize, damaged: c_int) {
+        if len == 0 && index == 0 {
+            self.form = Form::Nothing;
+        } else if len != self.range(index).len() && !matches!(self.form, Form::Nothing) {
+            self.form = Form::Damaged(damaged);
+        }
+        self.here = index + 1;
+    }
+
+    /// A chunk has come from another node.
+    pub(super) fn arrived(&mut self, shim: &Shim, index: usize, wire: Buffer, id: u32) {
+        if index == 0 {
+            self.form = self.form_of(shim, &wire, id);
+        }
+        let landed = match self.form {
+            Form::Nothing | Form::Damaged(_) => true,
+            form => self.land(shim, form, index, &wire),
+        };
+        if !landed {
+            self.form = Form::Damaged(shim.damaged);
+        }
+        // After the last chunk the form is known, too.
+        self.here = index + 1 + usize::from(index + 1 == self.chunks());
+        if self.goes_on {
+            self.wires.push_back(Rc::new(wire));
+        }
+    }
+
+    /// Writes a chunk from another node to its place.
+    fn land(&mut self, shim: &Shim, form: Form, index: usize, wire: &[u8]) -> bool {
+        let range = self.range(index);
+        // SAFETY: memory of `len` bytes, which lives as long as the collective and is not accessed elsewhere.
+        let out = unsafe {
+            slice::from_raw_parts_mut(self.at.add(range.start).cast::<MaybeUninit<u8>>(), range.len())
+        };
+        match form {
+            Form::Raw if wire.len() == out.len() => {
+                out.write_copy_of_slice(wire);
+                true
+            }
+            Form::Shorter(Some(_)) if index == 0 => waiting::coding(|| {
+                shim.engine.open(wire).is_ok_and(|frame| shim.engine.decode_head(&frame, out).is_ok())
+            }),
+            Form::Shorter(Some(stream)) => {
+                waiting::coding(|| shim.engine.decode_chunk(&stream, index, wire, out).is_ok())
+            }
+            _ => false,
+        }
+    }
+
+    /// The form, from the first chunk, received from another node.
+    fn form_of(&self, shim: &Shim, wire: &[u8], id: u32) -> Form {
+        if wire.is_empty() {
+            return Form::Nothing;
+        }
+        if wire.len() == self.range(0).len() {
+            return Form::Raw;
+        }
+        let stream = shim.engine.open(wire).ok().and_then(|frame| frame.stream());
+        let is_this = |stream: &Stream| {
+            stream.id() == id && stream.raw_len() == self.len && stream.range(0) == self.range(0)
+        };
+        let stream = stream.filter(|stream| self.is_long && is_this(stream));
+        stream.map_or(Form::Damaged(shim.damaged), |stream| Form::Shorter(Some(stream)))
+    }
+
+    /// Starts to encode this rank's own block, if it is worth it: the first chunk at once.
+    pub(super) fn encode(&mut self, shim: &Shim, strategy: Option<Strategy>, kind: Kind, id: u32) {
+        self.here = self.chunks() + 1;
+        self.form = Form::Raw;
+        if self.at.is_null() {
+            self.form = Form::Nothing;
+        } else if self.is_long && self.goes_on {
+            // SAFETY: the block, which the program lends for the collective.
+            let raw = unsafe { slice::from_raw_parts(self.at, self.len) };
+            let begun = waiting::coding(|| {
+                let considered = shim.engine.consider(strategy, kind, Destination::OtherNode, self.len)?;
+                Some(shim.engine.begin(considered, raw, id, self.chunk))
+            });
+            if let Some(Outgoing::Stream(head, tail)) = begun {
+                self.form = Form::Shorter(None);
+                self.wires.push_back(Rc::new(head));
+                self.tail = Some(*tail);
+            }
+        }
+    }
+
+    /// The next chunk for another node, in our own memory; `None` if there is no memory for it.
+    pub(super) fn next_wire(&mut self, shim: &Shim) -> Option<Rc<Buffer>> {
+        if let Some(wire) = self.wires.pop_front() {
+            return Some(wire);
+        }
+        let tail = self.tail.as_mut()?;
+        let due = tail.due()?;
+        // SAFETY: as above.
+        let raw = unsafe { slice::from_raw_parts(self.at.add(due.start), due.len()) };
+        waiting::coding(|| shim.engine.next_chunk(tail, raw)).map(Rc::new)
+    }
+}

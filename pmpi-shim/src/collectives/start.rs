@@ -1,0 +1,280 @@
+//! The messages of a collective that goes as point-to-point messages: started in some order, pending
+//! together, and waited for.
+
+use super::Group;
+use crate::handlers::recv;
+use crate::handlers::send;
+use crate::messages::agreed::{By, How};
+use crate::messages::peers::{Origin, Peers};
+use crate::mpi::fatal::give_up;
+use crate::mpi::span::{Layout, Span};
+use crate::mpi::sys::*;
+use crate::operations::active::UnderWay;
+use crate::operations::persistent::Mode;
+use crate::operations::state::Shim;
+use crate::progress;
+use std::cell::RefCell;
+use std::ffi::c_int;
+use std::ptr;
+use std::sync::Arc;
+
+/// Greatest number of pending messages of a rank in each direction. More would not be faster, but need memory
+/// at both ends.
+const UNDER_WAY: usize = 16;
+
+/// A collective whose messages are being started.
+pub(super) struct Start<'a> {
+    shim: &'a Shim,
+    pub(super) group: &'a Group<'a>,
+    messages: UnderWay,
+    /// Greatest number of pending messages in each direction, if the call may wait.
+    at_most: Option<usize>,
+}
+
+impl<'a> Start<'a> {
+    fn new(shim: &'a Shim, group: &'a Group<'a>, how: How) -> Self {
+        let at_most = matches!(how, How::Blocking(_)).then_some(UNDER_WAY);
+        Self { shim, group, messages: UnderWay::new(), at_most }
+    }
+
+    /// # Safety
+    /// `span` must be a send buffer of the program.
+    pub(super) unsafe fn send(&mut self, span: &Span, dest: c_int) {
+        // SAFETY: the caller vouches for the span.
+        unsafe { self.start_send(span, dest, false) };
+        self.pause(UnderWay::sends_left);
+    }
+
+    /// Like `send`, for memory that may change before it is sent. Does not wait.
+    ///
+    /// # Safety
+    /// As for `send`.
+    pub(super) unsafe fn send_copy(&mut self, span: &Span, dest: c_int) {
+        // SAFETY: the caller vouches for the span.
+        unsafe { self.start_send(span, dest, true) };
+    }
+
+    unsafe fn start_send(&mut self, span: &Span, dest: c_int, detached: bool) {
+        if is_empty(span) {
+            return;
+        }
+        let message = self.group.message(span, dest);
+        let (shim, waits) = (self.shim, self.at_most.is_some());
+        let messages = RefCell::new(&mut self.messages);
+        // What comes is decoded meanwhile. If the call does not wait, there may be many messages.
+        let meanwhile = || {
+            if waits {
+                messages.borrow_mut().test(shim);
+            }
+            progress::advance_while_encoding(shim);
+        };
+        // SAFETY: the caller vouches for the span.
+        let start = |detached| unsafe {
+            let strategy = self.group.strategy;
+            send::start_by(shim, Mode::Standard, &message, detached, strategy, (&meanwhile, waits))
+        };
+        match start(detached).or_else(|error| if detached { start(false) } else { Err(error) }) {
+            Ok(active) => self.messages.sends(active),
+            Err(error) => failed(&mut self.messages, self.group.program, error.code()),
+        }
+    }
+
+    /// Sends a block to all others, encoded once.
+    ///
+    /// # Safety
+    /// As for `send`.
+    pub(super) unsafe fn send_to_others(&mut self, span: &Span) {
+        // SAFETY: the caller vouches for the span.
+        unsafe { self.send_to_each(span, self.group.others()) };
+    }
+
+    /// Sends a block to each of these ranks, encoded once. Does not wait.
+    ///
+    /// # Safety
+    /// As for `send`.
+    pub(super) unsafe fn send_to_each(&mut self, span: &Span, dests: impl Iterator<Item = c_int>) {
+        if is_empty(span) {
+            return;
+        }
+        let (group, messages) = (self.group, &mut self.messages);
+        let message = group.message(span, group.rank());
+        let dests = dests.map(|rank| group.peers.world_rank(rank));
+        // SAFETY: the caller vouches for the span.
+        unsafe {
+            send::start_to_each(self.shim, &message, group.strategy, dests, |started| match started {
+                Ok(active) => messages.sends(active),
+                Err(error) => failed(messages, group.program, error.code()),
+            });
+        }
+    }
+
+    /// # Safety
+    /// `span` must be a receive buffer of the program.
+    pub(super) unsafe fn receive(&mut self, span: &Span, source: c_int) {
+        if !is_empty(span) {
+            let message = self.group.message(span, source);
+            // SAFETY: the caller vouches for the span.
+            match unsafe { recv::start_any(self.shim, &message, self.at_most.is_some()) } {
+                Ok(active) => self.messages.receives(active),
+                Err(error) => failed(&mut self.messages, self.group.program, error.code()),
+            }
+        }
+        self.pause(UnderWay::receives_left);
+    }
+
+    /// Waits for another rank that makes the same call, if the call may wait. A long message in each
+    /// direction between two ranks is to begin at the same time: where one begins first, Open MPI over TCP
+    /// lets the answer that the other one waits for follow all data of the first, so that they go one after
+    /// the other (`benches/record/npb.txt`). It stays so in later calls.
+    ///
+    /// The other rank does so, too, before its block. `waits`: it is waited for now.
+    pub(super) fn meet(&mut self, other: c_int, waits: bool) {
+        if self.at_most.is_none() {
+            return;
+        }
+        let nothing = Span::new(ptr::null_mut(), 0, BYTE);
+        let (message, mut both) = (self.group.message(&nothing, other), UnderWay::new());
+        // SAFETY: messages without data.
+        let started = unsafe { [recv::start_empty(&message), send::start_empty(&message)] };
+        let messages = if waits { &mut both } else { &mut self.messages };
+        for started in started {
+            match started {
+                Ok(active) => messages.sends(active),
+                Err(error) => failed(messages, self.group.program, error.code()),
+            }
+        }
+        progress::until(self.shim, || {
+            self.messages.test(self.shim);
+            both.test(self.shim);
+            (both.sends_left() == 0).then_some(())
+        });
+        self.messages.note(both.outcome());
+    }
+
+    /// Receives and sends in turn. On all ranks the order must be such that each message is sent as early as
+    /// it is received; then no rank waits for ever, although pending messages must complete before others are
+    /// started.
+    ///
+    /// # Safety
+    /// As for `receive` and `send`.
+    pub(super) unsafe fn in_turn(
+        &mut self,
+        receives: impl Iterator<Item = (Span, usize)>,
+        sends: impl Iterator<Item = (Span, usize)>,
+    ) {
+        let (mut receives, mut sends) = (receives.fuse(), sends.fuse());
+        loop {
+            let (receive, send) = (receives.next(), sends.next());
+            // SAFETY: the caller vouches for the spans.
+            unsafe {
+                receive.inspect(|(span, source)| self.receive(span, *source as c_int));
+                send.inspect(|(span, dest)| self.send(span, *dest as c_int));
+            }
+            if receive.is_none() && send.is_none() {
+                return;
+            }
+        }
+    }
+
+    /// Waits for all pending messages.
+    pub(super) fn wait(&mut self) {
+        progress::wait_for_all_messages(self.shim, &mut self.messages);
+    }
+
+    /// The result so far. After an error the rest is done all the same, for the other ranks.
+    pub(super) fn outcome(&self) -> Result<(), c_int> {
+        self.messages.outcome()
+    }
+
+    pub(super) fn note(&mut self, outcome: Result<(), c_int>) {
+        self.messages.note(outcome);
+    }
+
+    /// Copies a rank's block to itself.
+    ///
+    /// # Safety
+    /// The spans must be the program's.
+    pub(super) unsafe fn copy(&mut self, from: &Span, to: &Span) {
+        if is_empty(from) && is_empty(to) {
+            return;
+        }
+        // SAFETY: the caller vouches for the spans.
+        self.messages.note(unsafe { self.shim.copy_block(from, to) });
+    }
+
+    /// Waits until at most the allowed number of messages is pending in one direction. The other direction
+    /// may have more: all of these may be for ranks that have yet to post their receives.
+    fn pause(&mut self, left: impl Fn(&UnderWay) -> usize) {
+        if let Some(at_most) = self.at_most {
+            progress::wait_for_messages(self.shim, &mut self.messages, |messages| left(messages) <= at_most);
+        }
+    }
+}
+
+/// A message could not be started. If memory is short, its other end would wait for ever, or a later
+/// collective would receive it.
+fn failed(messages: &mut UnderWay, program: MPI_Comm, code: c_int) {
+    if code == ERR_NO_MEM {
+        give_up("no memory for a message of a collective that other ranks wait for", program, code);
+    }
+    messages.note(Err(code));
+}
+
+/// Whether there is nothing to send. A block with an invalid datatype has been accepted by the MPI as empty.
+fn is_empty(span: &Span) -> bool {
+    span.bytes().unwrap_or(0) == 0
+}
+
+impl Shim {
+    /// Copies a rank's block to itself.
+    ///
+    /// # Safety
+    /// The spans must be the program's.
+    pub(super) unsafe fn copy_block(&self, from: &Span, to: &Span) -> Result<(), c_int> {
+        let bytes = from.bytes();
+        let contiguous = |span: &Span| matches!(self.layout(span), Layout::Contiguous(_));
+        if bytes.is_some() && bytes == to.bytes() && contiguous(from) && contiguous(to) {
+            // SAFETY: contiguous elements of this number of bytes. MPI forbids overlapping buffers, but
+            // programs use them, so the copy allows them.
+            unsafe { ptr::copy(from.ptr.cast::<u8>(), to.ptr.cast::<u8>(), bytes.unwrap_or(0)) };
+            return Ok(());
+        }
+        // SAFETY: the caller vouches for the spans.
+        unsafe { self.copy(from, to) }
+    }
+
+    /// Makes a collective of point-to-point messages here, or by the MPI, as the ranks decide now. The MPI
+    /// must not refuse this rank's arguments: the decision counts for the ranks' next calls.
+    pub(super) fn exchange(
+        &self,
+        peers: &Arc<Peers>,
+        how: How,
+        by: &By<'_>,
+        pass: impl Fn() -> c_int,
+        start: impl FnOnce(&mut Start<'_>),
+    ) -> c_int {
+        let tag = match peers.collectives.decide(&self.private, how, by) {
+            Ok(Some(tag)) => tag,
+            Ok(None) => return pass(),
+            Err(code) => return code,
+        };
+        let group = Group::of(self, peers, tag, how.comm());
+        self.collectively(&group, |group| {
+            let mut started = Start::new(self, group, how);
+            start(&mut started);
+            let mut messages = started.messages;
+            match how {
+                How::Blocking(_) => {
+                    progress::wait_for_all_messages(self, &mut messages);
+                    messages.outcome()
+                }
+                How::Nonblocking(comm, request) => {
+                    let active = messages.into_request(Origin { comm, peers: Some(Arc::clone(peers)) })?;
+                    // SAFETY: the program's output pointer.
+                    unsafe { *request = self.requests.hand_out(active) };
+                    Ok(())
+                }
+            }
+        })
+    }
+}
