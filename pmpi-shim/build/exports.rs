@@ -147,6 +147,12 @@ const FREEING: [&str; 2] = ["Comm_free", "Comm_disconnect"];
 /// The body of an export. `sort`: the category of a call that is counted.
 fn body(treatment: Treatment, form: &Function<'_>, sort: usize) -> String {
     let pass = pass(treatment, form);
+    let made = |call: String| match makes_a_request(form) {
+        true => format!(
+            "    let code = {call};\n    // SAFETY: the caller's own place for the request.\n    unsafe {{ made(code, request) }}\n"
+        ),
+        false => format!("    {call}\n"),
+    };
     match treatment {
         Treatment::Starting => {
             pass + "    if nested() {\n        return pass();\n    }\n    starting(pass)\n"
@@ -156,9 +162,8 @@ fn body(treatment: Treatment, form: &Function<'_>, sort: usize) -> String {
         }
         Treatment::Advancing => pass + "    active();\n    pass()\n",
         Treatment::Passed => {
-            pass + &format!(
-                "    if active().is_some() {{\n        uncompressed::count({sort});\n    }}\n    pass()\n"
-            )
+            pass + &format!("    if active().is_some() {{\n        uncompressed::count({sort});\n    }}\n")
+                + &made("pass()".to_owned())
         }
         Treatment::Committing => {
             pass + "    // SAFETY: the caller's own argument.\n    unsafe { committing(datatype, pass) }\n"
@@ -172,14 +177,19 @@ fn body(treatment: Treatment, form: &Function<'_>, sort: usize) -> String {
         Treatment::Detaching => {
             pass + "    let Some(shim) = active() else { return pass() };\n    before_detach(shim, pass)\n"
         }
-        Treatment::Handled => format!(
-            "    // SAFETY: the arguments are the caller's own, for the function it meant to call.
-    unsafe {{ calls::MPI_{name}(active(), {names}) }}
-",
-            name = form.name,
-            names = names(form)
-        ),
+        Treatment::Handled => {
+            "    // SAFETY: the arguments are the caller's own, for the function it meant to call.\n"
+                .to_owned()
+                + &made(format!("unsafe {{ calls::MPI_{}(active(), {}) }}", form.name, names(form)))
+        }
     }
+}
+
+/// Whether the MPI makes a request in this call.
+fn makes_a_request(form: &Function<'_>) -> bool {
+    let uses_one = ["Cancel", "Parrived", "Pready", "Request_", "Start", "Test", "Wait"];
+    form.arguments.iter().any(|(name, of)| *name == "request" && of == "*mut MPI_Request")
+        && !uses_one.iter().any(|prefix| form.name.starts_with(prefix))
 }
 
 /// Passes a call on unchanged.

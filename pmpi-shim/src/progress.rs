@@ -18,10 +18,27 @@ pub(crate) fn active() -> Option<&'static Shim> {
     if nested() {
         return None;
     }
+    shim.requests.begin_call(shim);
     if shim.requests.has_detached() || !shim.streams.is_idle() || shim.streams.has_left() {
         advance(shim);
     }
     Some(shim)
+}
+
+/// A call of the program has returned this code; if it has succeeded, it has made a request.
+///
+/// # Safety
+/// `request` must be the place of the request.
+#[inline]
+pub(crate) unsafe fn made(code: c_int, request: *const MPI_Request) -> c_int {
+    if code == SUCCESS
+        && let Some(shim) = shared()
+        && !nested()
+    {
+        // SAFETY: the caller vouches for the place.
+        shim.requests.forget(unsafe { *request });
+    }
+    code
 }
 
 /// Advances all pending operations.

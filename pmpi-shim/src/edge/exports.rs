@@ -15,7 +15,7 @@ use crate::job::startup::{freeing, starting};
 use crate::messages::uncompressed;
 use crate::mpi::sys::*;
 use crate::mpi::{nested, open, real};
-use crate::progress::active;
+use crate::progress::{active, made};
 use std::ffi::{c_char, c_int, c_void};
 
 include!(concat!(env!("OUT_DIR"), "/exports.rs"));

@@ -29,7 +29,8 @@ pub(crate) unsafe fn wait(shim: &Shim, call: arguments::Wait, pass: impl Fn() ->
                 let (ready, alone) = (batch.advance(), shim.may_wait() && batch.is_receive());
                 (alone || ready && (shim.may_wait() || batch.is_complete())).then_some(())
             });
-            let code = open::MPI_Wait(batch.inner.as_mut_ptr(), &raw mut found);
+            batch.wait_for_all();
+            let code = batch.ask(|_, request| open::MPI_Wait(request, &raw mut found));
             if code != SUCCESS {
                 batch.failed(0, &found);
                 store_status(status, &found);
@@ -51,7 +52,7 @@ pub(crate) unsafe fn test(shim: &Shim, call: arguments::Test, pass: impl Fn() ->
             *flag = 0;
             return SUCCESS;
         }
-        let code = open::MPI_Test(batch.inner.as_mut_ptr(), flag, &raw mut found);
+        let code = batch.ask(|_, request| open::MPI_Test(request, flag, &raw mut found));
         if code != SUCCESS {
             batch.failed(0, &found);
             store_status(status, &found);
@@ -74,7 +75,10 @@ pub(crate) unsafe fn waitany(shim: &Shim, call: arguments::Waitany, pass: impl F
         waiting::during(&shim.engine, || {
             let code = until(shim, || {
                 if batch.advance() && shim.may_wait() {
-                    return Some(open::MPI_Waitany(count, batch.inner.as_mut_ptr(), index, &raw mut found));
+                    return Some(
+                        batch
+                            .ask(|count, requests| open::MPI_Waitany(count, requests, index, &raw mut found)),
+                    );
                 }
                 let (code, flag) = batch.ask_any(&mut *index, &mut found);
                 (code != SUCCESS || flag).then_some(code)
@@ -131,18 +135,19 @@ pub(crate) unsafe fn waitall(shim: &Shim, call: arguments::Waitall, pass: impl F
     // SAFETY: the program's own arguments.
     unsafe {
         let Some(mut batch) = Batch::of(shim, count, requests) else { return pass() };
-        let mut found = vec![empty_status(); batch.inner.len()];
+        let mut found = vec![empty_status(); batch.len()];
         waiting::during(&shim.engine, || {
             let code = until(shim, || {
                 if !batch.advance() {
                     return None;
                 }
-                let (inner, found) = (batch.inner.as_mut_ptr(), found.as_mut_ptr());
+                let found = found.as_mut_ptr();
                 if shim.may_wait() {
-                    return Some(open::MPI_Waitall(count, inner, found));
+                    return Some(batch.ask(|count, requests| open::MPI_Waitall(count, requests, found)));
                 }
                 let mut flag = 0;
-                let code = open::MPI_Testall(count, inner, &raw mut flag, found);
+                let code =
+                    batch.ask(|count, requests| open::MPI_Testall(count, requests, &raw mut flag, found));
                 (code != SUCCESS || flag != 0).then_some(code)
             });
             all(batch, code, &mut found, statuses)
@@ -156,12 +161,12 @@ pub(crate) unsafe fn testall(shim: &Shim, call: arguments::Testall, pass: impl F
     // SAFETY: the program's own arguments.
     unsafe {
         let Some(mut batch) = Batch::of(shim, count, requests) else { return pass() };
-        let mut found = vec![empty_status(); batch.inner.len()];
+        let mut found = vec![empty_status(); batch.len()];
         if !batch.advance() {
             *flag = 0;
             return SUCCESS;
         }
-        let code = open::MPI_Testall(count, batch.inner.as_mut_ptr(), flag, found.as_mut_ptr());
+        let code = batch.ask(|count, requests| open::MPI_Testall(count, requests, flag, found.as_mut_ptr()));
         if code == SUCCESS && *flag == 0 {
             return SUCCESS;
         }
@@ -197,7 +202,7 @@ unsafe fn some(shim: &Shim, wait: bool, call: arguments::Waitsome, pass: impl Fn
     // SAFETY: the program's own arguments; the MPI fills `outcount` entries of the arrays.
     unsafe {
         let Some(mut batch) = Batch::of(shim, count, requests) else { return pass() };
-        let mut found = vec![empty_status(); batch.inner.len()];
+        let mut found = vec![empty_status(); batch.len()];
         let code = until(shim, || {
             let ready = batch.advance();
             let waits = wait && ready && shim.may_wait();

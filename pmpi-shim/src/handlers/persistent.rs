@@ -93,7 +93,10 @@ unsafe fn start_one(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c
     // SAFETY: the program's own argument.
     let handle = unsafe { *request };
     shim.trace_start(handle);
-    let Some(mut record) = shim.requests.use_one(handle) else { return pass() };
+    let Some(mut record) = shim.requests.use_one(handle) else {
+        // Started already: a call waits for it.
+        return if shim.requests.is_at_work(handle) { raise(COMM_WORLD, ERR_REQUEST) } else { pass() };
+    };
     let comm = record.template().map_or(COMM_WORLD, |template| template.message.comm);
     let is_started = record.active().is_some();
     let started = match record.template().filter(|_| !is_started) {

@@ -47,8 +47,12 @@ pub(crate) fn is_expected() -> bool {
 /// Called at the end of the job, while the MPI is still usable.
 pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _: *mut c_void) -> c_int {
     let shim = state::shared();
-    if let Some(shim) = shim {
-        end_messages(shim);
+    let goes_on = SESSIONS.load(Ordering::Acquire) > 0;
+    match shim {
+        // Messages on communicators of sessions are still to be received.
+        Some(shim) if goes_on => shim.requests.wait(shim, Awaited::AtTheEnd),
+        Some(shim) => _ = end_messages(shim),
+        None => {}
     }
     if let (Some(job), Some(recorder)) = (JOB.get(), shim.and_then(|shim| shim.recorder.as_ref())) {
         recorded(job, &recorder.finish(&job.settings));
@@ -66,7 +70,7 @@ pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _:
         }
         leave_together();
     }
-    if SESSIONS.load(Ordering::Acquire) > 0 {
+    if goes_on {
         WORLD_HAS_ENDED.store(true, Ordering::Release);
     } else {
         end();
@@ -102,13 +106,14 @@ pub(crate) fn session_beginning(pass: impl FnOnce() -> c_int) -> c_int {
 
 /// `MPI_Session_finalize`. The last one that outlives the world ends the shim, while the MPI is still usable.
 pub(crate) fn session_ending(pass: impl FnOnce() -> c_int) -> c_int {
-    if SESSIONS.load(Ordering::Acquire) == 1 {
+    // Before the call: some MPIs end the world in it. A session that began while calls bypassed the shim was not counted.
+    let one_less = |sessions: usize| sessions.checked_sub(1);
+    let before = SESSIONS.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_less);
+    if before == Ok(1) {
         after_the_world();
     }
-    // Before the call: some MPIs end the world in it.
-    SESSIONS.fetch_sub(1, Ordering::AcqRel);
     let code = pass();
-    if code != SUCCESS {
+    if code != SUCCESS && before.is_ok() {
         SESSIONS.fetch_add(1, Ordering::AcqRel);
     }
     code

@@ -39,7 +39,7 @@ pub(crate) struct Posted {
 /// What was received.
 enum Came {
     /// A message, in the program's buffer.
-    ReceiveMemory,
+    InPlace,
     /// A message or a frame (`true`), in our own buffer.
     Elsewhere(Buffer, bool),
     /// The head of a stream.
@@ -226,7 +226,7 @@ impl Posted {
                 self.place = Place::Program(bytes, claim);
                 match found {
                     Ok(Some(frame)) => Came::Elsewhere(frame, true),
-                    Ok(None) => Came::ReceiveMemory,
+                    Ok(None) => Came::InPlace,
                     Err(code) => Came::Failed(code),
                 }
             }
@@ -272,6 +272,11 @@ impl Posted {
         matches!(self.came, Some(Came::Stream(_)))
     }
 
+    /// Whether more bytes have come than there is room for.
+    pub(crate) fn is_truncated(&self, status: &MPI_Status) -> bool {
+        received_bytes(status) > self.memory.capacity
+    }
+
     /// Writes the message to the program's buffer, and sets the status accordingly.
     ///
     /// # Safety
@@ -288,6 +293,7 @@ impl Posted {
         // SAFETY: a valid status and a valid output pointer.
         unsafe { PMPI_Test_cancelled(status, &raw mut cancelled) };
         if cancelled != 0 {
+            self.place = Place::Emptied;
             return Ok(());
         }
         if self.came.is_none() {
@@ -295,7 +301,7 @@ impl Posted {
             unsafe { self.look(context, status) };
         }
         let landed = match self.came.take() {
-            None | Some(Came::ReceiveMemory) => return Ok(()),
+            None | Some(Came::InPlace) => return Ok(()),
             // SAFETY: as above.
             Some(Came::Elsewhere(wire, is_frame)) => unsafe { self.land(context, &wire, is_frame) },
             Some(Came::Stream(stream)) if stream.is_dropped() => match stream.drop_rest(context) {
@@ -355,15 +361,16 @@ impl Posted {
     /// before all of a long message has come, and writes the rest to it later.
     ///
     /// `source`: the message's source, if the MPI reported it. If the message was the head of a stream, its tail is dropped.
-    pub(crate) fn abandon(self, context: &Context, source: c_int) {
+    pub(crate) fn abandon(mut self, context: &Context, source: c_int) {
         let mut stream = None;
-        if let Some(Came::Elsewhere(wire, _)) = self.came {
+        if let Some(Came::Elsewhere(wire, _)) = self.came.take() {
             stream = context.engine.torn(&wire);
             std::mem::forget(wire);
         }
         // SAFETY: a buffer of at least `SHORTEST` bytes, lent by the program until now.
         unsafe {
-            match self.place {
+            let held = self._held.take();
+            match std::mem::replace(&mut self.place, Place::Emptied) {
                 Place::Program(bytes, _claim) => {
                     let seen = self
                         .memory
@@ -372,19 +379,32 @@ impl Posted {
                         stream = stream.or(torn);
                         wipe(context, &self.memory);
                     }
-                    std::mem::forget((bytes, self._held));
+                    std::mem::forget((bytes, held));
                 }
                 Place::Bounce(mut bounce) => {
                     stream = bounce.buffer.room().get(..FRONT).and_then(|front| context.engine.torn(front));
-                    std::mem::forget((bounce, self._held));
+                    std::mem::forget((bounce, held));
                 }
-                Place::Emptied => std::mem::forget(self._held),
+                Place::Emptied => std::mem::forget(held),
             }
         }
         if let Some(stream) = stream {
             Arriving::drop_tail(context, stream, self.peers.world_rank(source));
         }
         context.receive_memory.settle(context);
+    }
+}
+
+impl Drop for Posted {
+    /// If an exception ends the call, the MPI may still write to our own buffer.
+    fn drop(&mut self) {
+        std::mem::forget(std::mem::replace(&mut self.place, Place::Emptied).into_bounce());
+    }
+}
+
+impl Place {
+    fn into_bounce(self) -> Option<Bounce> {
+        if let Self::Bounce(bounce) = self { Some(bounce) } else { None }
     }
 }
 

@@ -58,8 +58,10 @@ struct Kept {
 /// The pending receives, and what waits for them.
 #[derive(Default)]
 pub(crate) struct ReceiveMemory {
-    /// The ends of their memory by its start. They do not overlap.
-    pending: Mutex<BTreeMap<usize, usize>>,
+    /// The ends of their memory by its start, and the numbers of their claims. They do not overlap.
+    pending: Mutex<BTreeMap<usize, (usize, usize)>>,
+    /// Claims may be left of receives that are over.
+    distrusts: AtomicBool,
     /// Ranges in which receives have overlapped, the latest last.
     shared: Mutex<Vec<Range<usize>>>,
     count: AtomicUsize,
@@ -76,26 +78,29 @@ pub(crate) struct ReceiveMemory {
 pub(crate) struct Claim {
     all: Arc<ReceiveMemory>,
     start: usize,
+    number: usize,
 }
 
 impl Drop for Claim {
     fn drop(&mut self) {
         let mut pending = self.all.lock();
-        pending.remove(&self.start);
+        if pending.get(&self.start).is_some_and(|(_, number)| *number == self.number) {
+            pending.remove(&self.start);
+        }
         self.all.count.store(pending.len(), Ordering::Release);
         self.all.freed.fetch_add(1, Ordering::Release);
     }
 }
 
 /// Whether a pending receive overlaps this range. They do not overlap each other, so at most one begins before it.
-fn overlaps(pending: &BTreeMap<usize, usize>, range: &Range<usize>) -> bool {
+fn overlaps(pending: &BTreeMap<usize, (usize, usize)>, range: &Range<usize>) -> bool {
     let mut before = pending.range(..range.start);
-    before.next_back().is_some_and(|(_, end)| *end > range.start)
+    before.next_back().is_some_and(|(_, (end, _))| *end > range.start)
         || pending.range(range.clone()).next().is_some()
 }
 
 impl ReceiveMemory {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, usize>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, (usize, usize)>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -124,13 +129,24 @@ impl ReceiveMemory {
 
     /// Claims this memory; `None` if it overlaps that of a pending receive.
     fn hold(self: &Arc<Self>, range: &Range<usize>) -> Option<Claim> {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
         let mut pending = self.lock();
         if overlaps(&pending, range) {
-            return None;
+            if !self.distrusts.load(Ordering::Relaxed) {
+                return None;
+            }
+            // The program may not post a receive where another one is pending: that one is over.
+            pending.retain(|start, (end, _)| *end <= range.start || range.end <= *start);
         }
-        pending.insert(range.start, range.end);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        pending.insert(range.start, (range.end, number));
         self.count.store(pending.len(), Ordering::Release);
-        Some(Claim { all: Arc::clone(self), start: range.start })
+        Some(Claim { all: Arc::clone(self), start: range.start, number })
+    }
+
+    /// A call was left by a jump, and its claims remain.
+    pub(crate) fn distrust(&self) {
+        self.distrusts.store(true, Ordering::Relaxed);
     }
 
     /// Whether a message may be written to this memory now: if so, nothing else is while the claim lives.

@@ -16,15 +16,20 @@ pub(crate) enum Look {
 
 /// Returns the state of a request without changing it (`MPI_Request_get_status`).
 pub(crate) fn look(request: MPI_Request) -> Look {
+    ask(request).0
+}
+
+/// The same, and whether the MPI has called the error handler.
+fn ask(request: MPI_Request) -> (Look, bool) {
     let (mut flag, mut status) = (0, empty_status());
-    // SAFETY: our own request, which this call does not change; both output pointers are valid.
-    let code = unsafe { real::MPI_Request_get_status(request, &raw mut flag, &raw mut status) };
+    // SAFETY: our own request, which this call does not change; both output pointers are valid. MPICH calls the error handler here, hence `open`.
+    let code = unsafe { open::MPI_Request_get_status(request, &raw mut flag, &raw mut status) };
     match (code, flag) {
-        (SUCCESS, 0) => Look::UnderWay,
-        // Open MPI reports the failure only in the status.
-        (SUCCESS, _) if status.MPI_ERROR == SUCCESS => Look::Complete(status),
-        (SUCCESS, _) => Look::Failed(status.MPI_ERROR, status),
-        _ => Look::Failed(code, status),
+        (SUCCESS, 0) => (Look::UnderWay, false),
+        // Open MPI reports a failure only in the status, if at all.
+        (SUCCESS, _) if status.MPI_ERROR == SUCCESS => (Look::Complete(status), false),
+        (SUCCESS, _) => (Look::Failed(status.MPI_ERROR, status), false),
+        _ => (Look::Failed(code, status), true),
     }
 }
 
@@ -52,7 +57,7 @@ impl Operation {
         if let Some(seen) = self.seen {
             return seen;
         }
-        let look = if self.is_persistent { self.complete() } else { look(self.request) };
+        let look = if self.is_persistent { self.complete() } else { self.ask() };
         if !matches!(look, Look::UnderWay) {
             self.seen = Some(look);
         }
@@ -62,6 +67,17 @@ impl Operation {
     /// Whether `look` may call an error handler of the program.
     pub(crate) fn may_call_back(&self) -> bool {
         self.is_persistent
+    }
+
+    /// Asks the MPI. If it has called the error handler, it is not asked again: another request replaces the failed one.
+    fn ask(&mut self) -> Look {
+        let (look, is_told) = ask(self.request);
+        if is_told && let Ok(completed) = generalized::completed(None) {
+            // SAFETY: our own request, which is over.
+            unsafe { real::MPI_Request_free(&raw mut self.request) };
+            self.request = completed;
+        }
+        look
     }
 
     /// Tests a persistent request. In MPICH from 4.3 on, and in Intel MPI, `MPI_Request_get_status` makes a complete one inactive: later

@@ -178,6 +178,21 @@ impl Active {
         }
     }
 
+    /// A call that was left by a jump has ended it. The MPI may still access its memory, but the program's memory is free.
+    pub(crate) fn leave(self) {
+        match self.finish {
+            Finish::Receive(posted) => drop(posted),
+            Finish::Stream(stream) => stream.abandon(),
+            other => std::mem::forget(other),
+        }
+        std::mem::forget(self.operation);
+    }
+
+    /// Whether a receive has brought more than there is room for. The call that completes it reports that.
+    pub(crate) fn is_truncated(&self, status: &MPI_Status) -> bool {
+        matches!(&self.finish, Finish::Receive(posted) if posted.is_truncated(status))
+    }
+
     /// Finishes a request that stays with the program: the outcome is kept until the program completes it.
     ///
     /// # Safety

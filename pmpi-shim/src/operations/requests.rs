@@ -1,8 +1,11 @@
 //! The table of pending operations: those of the program's requests, by its handles, and those that no longer belong to a request.
 //!
-//! A record is in the table for as long as it lives. A call that works on one marks it as in use ([`InUse`]), and others leave it alone. So nothing is
-//! lost if an error handler of the program leaves the call by a jump: such a mark is recognised by its place on the stack, above which that call was.
-//! No lock is held while the MPI is called.
+//! A record is in the table for as long as its request lives. A call that works on one marks it as in use ([`InUse`]), and no other call touches its operation.
+//! So nothing is lost if an error handler of the program leaves the call by a jump: such a mark is recognised by its place on the stack, above which that call
+//! was. The table is not locked while the MPI is called.
+//!
+//! An MPI frees a request before the call that completes it returns, and gives its handle to the next one. So a record in use whose handle comes with a new
+//! request is of one that is no more ([`Requests::forget`]).
 
 use crate::messages::context::Context;
 use crate::mpi::handle::{Handle, HandleMap};
@@ -10,8 +13,8 @@ use crate::mpi::sys::*;
 use crate::operations::active::{Active, Finish};
 use crate::operations::few::Few;
 use crate::operations::persistent::Template;
-use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::cell::{Cell, UnsafeCell};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// An operation, or a persistent request, which may have one.
@@ -19,11 +22,25 @@ pub(crate) struct Record {
     /// Accessed only by the call that has marked the record.
     active: UnsafeCell<Option<Active>>,
     template: Option<Template>,
+    /// The program's handle as a key; none of an operation without a request.
+    key: Option<usize>,
     /// The MPI's request as a key, which another thread may cancel.
     inner: AtomicUsize,
     /// The thread that uses it, 0 if none does, and the place of its call on the stack.
     thread: AtomicUsize,
     place: AtomicUsize,
+    /// The call completes nothing (`MPI_Request_get_status`), so others may ask for the request at the same time.
+    looks: AtomicBool,
+    /// Whether the operation makes progress only if it is advanced.
+    moves: AtomicBool,
+}
+
+/// Number of records that are marked as in use.
+static IN_USE: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// The same, by this thread.
+    static IN_USE_HERE: Cell<usize> = const { Cell::new(0) };
 }
 
 /// A number unique to this thread, not 0.
@@ -34,34 +51,48 @@ fn this_thread() -> usize {
     PLACE.with(|place| std::ptr::from_ref(place).addr())
 }
 
+/// Who works on a record.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum User {
+    Nobody,
+    /// A call of this thread, in which the present call is made: by an error handler of the program.
+    Outer,
+    Other,
+}
+
 impl Record {
-    fn new(active: Option<Active>, template: Option<Template>) -> Arc<Self> {
+    fn new(key: Option<usize>, active: Option<Active>, template: Option<Template>) -> Arc<Self> {
         let inner = AtomicUsize::new(key_of(active.as_ref()));
-        let (thread, place) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let moves = AtomicBool::new(active.as_ref().is_some_and(Active::is_moving));
+        let (thread, place, looks) = Default::default();
         #[allow(clippy::arc_with_non_send_sync, reason = "handles are plain values, see `state`")]
-        Arc::new(Self { active: UnsafeCell::new(active), template, inner, thread, place })
+        Arc::new(Self { active: UnsafeCell::new(active), template, key, inner, thread, place, looks, moves })
     }
 
-    /// Whether a call works on it. A mark of this thread below this place on the stack is of a call that was left by a jump.
-    fn is_in_use(&self) -> bool {
+    /// A mark of this thread below the present place on the stack is of a call that was left by a jump.
+    fn user(&self) -> User {
         let here = 0_u8;
         match self.thread.load(Ordering::Acquire) {
-            0 => false,
-            user => user != this_thread() || self.place.load(Ordering::Relaxed) > (&raw const here).addr(),
+            0 => User::Nobody,
+            user if user != this_thread() => User::Other,
+            _ if self.place.load(Ordering::Relaxed) > (&raw const here).addr() => User::Outer,
+            _ => User::Nobody,
         }
     }
 
-    /// Marks it for a call for the request of its handle. `None` if a call of another thread works on it: no two may work on one request (MPI 4.0, section
-    /// 11.6.2), so that call has just completed it, and the MPI has given the handle to another request.
-    fn of_this_thread(self: &Arc<Self>) -> Option<InUse> {
-        let user = self.thread.load(Ordering::Acquire);
-        (user == 0 || user == this_thread()).then(|| self.mark())
+    /// Whether it was marked by a call that was left by a jump.
+    fn was_left(&self) -> bool {
+        self.thread.load(Ordering::Acquire) != 0 && self.user() == User::Nobody
     }
 
     fn mark(self: &Arc<Self>) -> InUse {
         let here = 0_u8;
         self.place.store((&raw const here).addr(), Ordering::Relaxed);
-        self.thread.store(this_thread(), Ordering::Release);
+        self.looks.store(false, Ordering::Relaxed);
+        if self.thread.swap(this_thread(), Ordering::AcqRel) == 0 {
+            IN_USE.fetch_add(1, Ordering::AcqRel);
+            IN_USE_HERE.set(IN_USE_HERE.get() + 1);
+        }
         InUse(Arc::clone(self))
     }
 }
@@ -107,10 +138,20 @@ impl InUse {
     }
 }
 
+impl InUse {
+    /// The call completes nothing.
+    pub(crate) fn only_looks(&self) {
+        self.0.looks.store(true, Ordering::Release);
+    }
+}
+
 impl Drop for InUse {
     fn drop(&mut self) {
         self.tell_inner();
-        self.0.thread.store(0, Ordering::Release);
+        if self.0.thread.swap(0, Ordering::AcqRel) != 0 {
+            IN_USE.fetch_sub(1, Ordering::AcqRel);
+            IN_USE_HERE.set(IN_USE_HERE.get().saturating_sub(1));
+        }
     }
 }
 
@@ -177,19 +218,70 @@ impl Requests {
         handle
     }
 
-    /// Adds a record. The MPI may have reused the handle of a request that a call of another thread has just completed.
+    /// Adds a record.
     pub(crate) fn put(&self, handle: MPI_Request, active: Option<Active>, template: Option<Template>) {
-        let is_moving = active.as_ref().is_some_and(Active::is_moving);
-        let record = Record::new(active, template);
-        self.change(|All { records, moving, .. }| {
-            records.insert(handle.key(), record);
-            set(moving, handle.key(), is_moving);
+        let record = Record::new(Some(handle.key()), active, template);
+        let former = self.change(|All { records, moving, .. }| {
+            set(moving, handle.key(), record.moves.load(Ordering::Relaxed));
+            records.insert(handle.key(), record)
         });
+        former.inspect(end_former);
     }
 
-    /// The record of a request, for a call that works on it.
+    /// The MPI has made a request with this handle. If a call is at work on a record with it, or has left one by a jump, the request of that record is no
+    /// more.
+    #[inline]
+    pub(crate) fn forget(&self, handle: MPI_Request) {
+        if !self.is_empty() && IN_USE.load(Ordering::Acquire) > 0 {
+            self.forget_used(handle);
+        }
+    }
+
+    #[cold]
+    fn forget_used(&self, handle: MPI_Request) {
+        let is_used = |record: &&Arc<Record>| record.thread.load(Ordering::Acquire) != 0;
+        let former = self.change(|All { records, moving, .. }| {
+            records.get(&handle.key()).filter(is_used)?;
+            moving.remove(&handle.key());
+            records.remove(&handle.key())
+        });
+        former.inspect(end_former);
+    }
+
+    /// A call begins. Notices if an earlier one of this thread was left by a jump: the receives of that one are over, but still have claims on memory.
+    #[inline]
+    pub(crate) fn begin_call(&self, context: &Context) {
+        if IN_USE_HERE.get() > 0 && self.lock().records.values().any(|record| record.was_left()) {
+            context.receive_memory.distrust();
+        }
+    }
+
+    /// The record of a request, for a call that works on it; `None` also if an outer call does. Waits for a call that only looks.
     pub(crate) fn use_one(&self, handle: MPI_Request) -> Option<InUse> {
-        if self.is_empty() { None } else { self.lock().records.get(&handle.key())?.of_this_thread() }
+        if self.is_empty() {
+            return None;
+        }
+        loop {
+            let all = self.lock();
+            let record = all.records.get(&handle.key())?;
+            match record.user() {
+                User::Nobody => return Some(record.mark()),
+                User::Other if record.looks.load(Ordering::Acquire) => {}
+                User::Outer | User::Other => return None,
+            }
+            drop(all);
+            std::thread::yield_now();
+        }
+    }
+
+    /// Whether a call of another thread works on this request now, of which nothing can be said meanwhile: one that is not completed by that call alone.
+    pub(crate) fn is_at_work(&self, handle: MPI_Request) -> bool {
+        if self.is_empty() {
+            return false;
+        }
+        let all = self.lock();
+        let record = all.records.get(&handle.key());
+        record.is_some_and(|record| record.template.is_some() && record.user() == User::Other)
     }
 
     /// The records of several requests; `None` if none of them has one.
@@ -197,42 +289,47 @@ impl Requests {
         if self.is_empty() {
             return None;
         }
-        let all = self.lock();
-        let found = Few::of(handles, |handle| all.records.get(&handle.key())?.of_this_thread());
-        drop(all);
+        let found = Few::of(handles, |handle| self.use_one(*handle));
         found.iter().any(Option::is_some).then_some(found)
     }
 
     /// Ends a call that has used these records. One that has neither an operation nor a template is removed; its handle becomes null.
     pub(crate) fn end_use<'a>(&self, used: impl Iterator<Item = (&'a mut MPI_Request, InUse)>) {
+        let mut used = used.peekable();
+        if used.peek().is_none() {
+            return;
+        }
         self.change(|All { records, moving, .. }| {
             for (handle, mut record) in used {
-                let key = handle.key();
-                let is_here = records.get(&key).is_some_and(|known| Arc::ptr_eq(known, &record.0));
-                let is_moving = record.active().is_some_and(|active| active.is_moving());
-                if is_here {
-                    set(moving, key, is_moving);
-                }
-                if record.slot().is_none() && record.template().is_none() {
-                    if is_here {
-                        records.remove(&key);
+                let moves = record.active().is_some_and(|active| active.is_moving());
+                let is_over = record.slot().is_none() && record.template().is_none();
+                let has_changed = is_over || moves != record.0.moves.swap(moves, Ordering::Relaxed);
+                // The MPI may have set the handle to null.
+                if let Some(key) = record.0.key.filter(|_| has_changed) {
+                    // Unless another request has this handle by now.
+                    if records.get(&key).is_some_and(|known| Arc::ptr_eq(known, &record.0)) {
+                        set(moving, key, moves);
+                        if is_over {
+                            records.remove(&key);
+                        }
                     }
+                }
+                if is_over {
                     *handle = REQUEST_NULL;
                 }
             }
         });
     }
 
-    /// Removes the record of a request that the program frees.
+    /// Removes the record of a request that the program frees; `None` also if a call works on it, which then ends it.
     pub(crate) fn remove(&self, handle: MPI_Request) -> Option<InUse> {
         if self.is_empty() {
             return None;
         }
         self.change(|All { records, moving, .. }| {
-            let record = records.get(&handle.key())?.of_this_thread()?;
             moving.remove(&handle.key());
-            records.remove(&handle.key());
-            Some(record)
+            let record = records.remove(&handle.key())?;
+            (record.user() == User::Nobody).then(|| record.mark())
         })
     }
 
@@ -262,18 +359,21 @@ impl Requests {
 
     fn work_on(&self, keys: &[usize], mut work: impl FnMut(&mut Active)) {
         for &key in keys {
-            let free = |record: &&Arc<Record>| !record.is_in_use();
-            let Some(mut record) = self.lock().records.get(&key).filter(free).map(Record::mark) else {
-                continue;
-            };
+            let Some(mut record) = self.free(key) else { continue };
             record.active().map(&mut work);
             self.end_use(std::iter::once((&mut MPI_Request::from_key(key), record)));
         }
     }
 
+    /// A record that no call works on or has left by a jump.
+    fn free(&self, key: usize) -> Option<InUse> {
+        let all = self.lock();
+        all.records.get(&key).filter(|record| record.thread.load(Ordering::Acquire) == 0).map(Record::mark)
+    }
+
     /// Adds an operation without a request.
     pub(crate) fn detach(&self, active: Active, awaited: Awaited) {
-        let record = Record::new(Some(active), None);
+        let record = Record::new(None, Some(active), None);
         self.change(|all| all.detached.push((record, awaited)));
     }
 
@@ -285,19 +385,22 @@ impl Requests {
 
     /// Finishes those that have completed. Their errors are not reported.
     pub(crate) fn sweep(&self, context: &Context) {
-        let free: Vec<_> = self.lock().detached.iter().map(|(record, _)| Arc::clone(record)).collect();
-        for record in free {
-            // Another thread tests it, or the call during which the MPI called the program back.
-            let Some(mut record) = self.lock().detached.iter().find_map(|(known, _)| {
-                (Arc::ptr_eq(known, &record) && !known.is_in_use()).then(|| known.mark())
-            }) else {
-                continue;
-            };
-            let is_over =
-                record.active().is_none_or(|active| active.test(context, &mut empty_status()).is_some());
-            if is_over {
-                self.change(|all| all.detached.retain(|(known, _)| !Arc::ptr_eq(known, &record.0)));
+        let free = |(record, _): &(Arc<Record>, _)| (record.user() == User::Nobody).then(|| record.mark());
+        let mut free: Vec<_> = self.lock().detached.iter().filter_map(free).collect();
+        let mut is_any_over = false;
+        for record in &mut free {
+            if record.active().is_some_and(|active| active.test(context, &mut empty_status()).is_some()) {
+                *record.slot() = None;
+                is_any_over = true;
             }
+        }
+        drop(free);
+        if is_any_over {
+            let is_over = |record: &Record| {
+                // SAFETY: no call works on the operation, and none begins to while the table is locked.
+                record.user() == User::Nobody && unsafe { (*record.active.get()).is_none() }
+            };
+            self.change(|all| all.detached.retain(|(record, _)| !is_over(record)));
         }
     }
 
@@ -306,14 +409,14 @@ impl Requests {
         while self.has_detached() {
             self.sweep(context);
             let is_awaited = |(record, awaited): &(Arc<Record>, Awaited)| {
-                // An error handler that is called while an operation is tested cannot wait for it.
-                let is_mine = record.is_in_use() && record.thread.load(Ordering::Acquire) == this_thread();
+                let user = record.user();
                 let is_bound = || {
                     // SAFETY: no call works on it, and none begins to while the table is locked.
                     let active = || unsafe { (*record.active.get()).as_ref() };
-                    !record.is_in_use() && active().is_some_and(Active::is_bound)
+                    user == User::Nobody && active().is_some_and(Active::is_bound)
                 };
-                !is_mine && (*awaited >= what || what >= Awaited::AtTheEnd && is_bound())
+                // An error handler that is called while an operation is tested cannot wait for it.
+                user != User::Outer && (*awaited >= what || what >= Awaited::AtTheEnd && is_bound())
             };
             if !self.lock().detached.iter().any(is_awaited) {
                 return;
@@ -328,5 +431,15 @@ fn set(moving: &mut HandleMap<()>, key: usize, is_moving: bool) {
         moving.insert(key, ());
     } else {
         moving.remove(&key);
+    }
+}
+
+/// Another request has the handle of this record: the MPI has freed its own. A call that works on the record ends it; one that was left by a jump cannot.
+fn end_former(record: &Arc<Record>) {
+    if record.was_left() {
+        // The MPI may still access its memory. What is not in use any more is given back: a claim on the program's memory.
+        if let Some(active) = record.mark().slot().take() {
+            active.leave();
+        }
     }
 }

@@ -15,10 +15,14 @@ use std::slice;
 pub(super) struct Batch<'a> {
     pub(super) shim: &'a Shim,
     requests: &'a mut [MPI_Request],
-    pub(super) inner: Few<MPI_Request>,
+    inner: Few<MPI_Request>,
     records: Few<Option<InUse>>,
     /// Which of them may be passed to the MPI.
     ready: Few<bool>,
+    /// Which of them are inactive persistent ones, which any call may start meanwhile: null to the MPI, and left to the program.
+    inactive: Few<bool>,
+    /// The MPI has the program's array, and sets handles there to null.
+    gives_array: bool,
 }
 
 impl<'a> Batch<'a> {
@@ -32,13 +36,18 @@ impl<'a> Batch<'a> {
         let requests = unsafe { slice::from_raw_parts_mut(requests, count) };
         let mut records = shim.requests.use_all(requests)?;
         let mut inner = Few::of(requests, |request| *request);
-        for (inner, record) in inner.iter_mut().zip(records.iter_mut()) {
-            if let Some(record) = record {
-                *inner = record.inner();
+        let mut inactive = Few::of(requests, |_| false);
+        for ((inner, record), inactive) in inner.iter_mut().zip(records.iter_mut()).zip(inactive.iter_mut()) {
+            if let Some(used) = record {
+                *inner = used.inner();
+                *inactive = used.active().is_none();
+            }
+            if *inactive {
+                *record = None;
             }
         }
         let ready = Few::of(requests, |_| true);
-        Some(Self { shim, requests, inner, records, ready })
+        Some(Self { shim, requests, inner, records, ready, inactive, gives_array: false })
     }
 
     /// Advances the operations; returns whether all requests may be passed to the MPI.
@@ -55,14 +64,32 @@ impl<'a> Batch<'a> {
         all
     }
 
-    /// Passes the requests that are ready to the MPI, and null requests for the others.
+    /// Number of requests.
+    pub(super) fn len(&self) -> usize {
+        self.requests.len()
+    }
+
+    /// The MPI's request of the only one.
+    pub(super) fn only(&self) -> MPI_Request {
+        self.inner.first().copied().unwrap_or(REQUEST_NULL)
+    }
+
+    /// Passes the requests that are ready to the MPI, and null requests for the others. If all handles are the program's, the MPI gets its array: then the
+    /// handles of completed requests are null before an error handler is called.
     pub(super) fn ask(&mut self, ask: impl FnOnce(c_int, *mut MPI_Request) -> c_int) -> c_int {
+        let count = c_int::try_from(self.len()).unwrap_or(c_int::MAX); // fits, as it came from the program
+        let is_ready = self.ready.iter().all(|ready| *ready);
+        if is_ready && *self.inner == *self.requests {
+            self.gives_array = true;
+            let code = ask(count, self.requests.as_mut_ptr());
+            self.take_array();
+            return code;
+        }
         for (inner, ready) in self.inner.iter_mut().zip(self.ready.iter()) {
             if !ready {
                 *inner = REQUEST_NULL;
             }
         }
-        let count = c_int::try_from(self.inner.len()).unwrap_or(c_int::MAX); // fits, as it came from the program
         let code = ask(count, self.inner.as_mut_ptr());
         let of_all = self.inner.iter_mut().zip(self.ready.iter()).zip(self.records.iter_mut());
         for ((inner, ready), record) in of_all {
@@ -71,6 +98,17 @@ impl<'a> Batch<'a> {
             }
         }
         code
+    }
+
+    /// All are passed to the MPI from now on.
+    pub(super) fn wait_for_all(&mut self) {
+        self.ready.fill(true);
+    }
+
+    fn take_array(&mut self) {
+        if std::mem::take(&mut self.gives_array) {
+            self.inner.copy_from_slice(self.requests);
+        }
     }
 
     /// Testany: returns its code, and whether it found a completed request or no active one.
@@ -183,6 +221,7 @@ impl<'a> Batch<'a> {
 impl Drop for Batch<'_> {
     /// Gives the program its handles back: null for completed requests, unchanged for pending and persistent ones.
     fn drop(&mut self) {
+        self.take_array();
         let asked = self.inner.iter().zip(self.ready.iter());
         for (record, (inner, ready)) in self.records.iter_mut().zip(asked) {
             // The MPI has freed a failed request without reporting it: it reports one of several, or the error handler left by an
@@ -193,10 +232,9 @@ impl Drop for Batch<'_> {
                 active.abandon(self.shim, UNDEFINED);
             }
         }
-        for (request, (record, inner)) in
-            self.requests.iter_mut().zip(self.records.iter().zip(self.inner.iter()))
-        {
-            if record.is_none() {
+        let known = self.records.iter().zip(self.inner.iter()).zip(self.inactive.iter());
+        for (request, ((record, inner), inactive)) in self.requests.iter_mut().zip(known) {
+            if record.is_none() && !inactive {
                 *request = *inner;
             }
         }

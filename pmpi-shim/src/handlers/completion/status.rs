@@ -12,6 +12,11 @@ use std::ffi::c_int;
 use std::slice;
 
 impl Batch<'_> {
+    /// The call completes nothing, so other calls may ask for the same requests.
+    fn only_looks(&mut self) {
+        (0..self.len()).for_each(|i| _ = self.record(i).map(|record| record.only_looks()));
+    }
+
     /// Finishes the requests `which`, which have completed with the statuses `found`, and remain with the program.
     ///
     /// # Safety
@@ -20,7 +25,8 @@ impl Batch<'_> {
         let shim = self.shim;
         for (&i, status) in which.iter().zip(found) {
             let record = usize::try_from(i).ok().and_then(|i| self.record(i));
-            if let Some(active) = record.and_then(InUse::active) {
+            if let Some(active) = record.and_then(InUse::active).filter(|active| !active.is_truncated(status))
+            {
                 // SAFETY: the caller vouches for the completion.
                 unsafe { active.finish_early(shim, status) };
             }
@@ -37,13 +43,18 @@ pub(crate) unsafe fn request_get_status(
     let arguments::Request_get_status { mut request, flag, status } = call;
     // SAFETY: the program's own arguments. `request` is our copy of the handle: the batch may write to it.
     unsafe {
+        if shim.requests.is_at_work(request) {
+            *flag = 0;
+            return SUCCESS;
+        }
         let Some(mut batch) = Batch::of(shim, 1, &raw mut request) else { return pass() };
+        batch.only_looks();
         let mut found = empty_status();
         if !batch.advance() {
             *flag = 0;
             return SUCCESS;
         }
-        let code = open::MPI_Request_get_status(batch.inner[0], flag, &raw mut found);
+        let code = open::MPI_Request_get_status(batch.only(), flag, &raw mut found);
         if code != SUCCESS || *flag == 0 {
             return code;
         }
@@ -64,6 +75,7 @@ pub(crate) unsafe fn request_get_status_any(
     unsafe {
         let mut handles = Handles::copy(count, requests);
         let Some(mut batch) = handles.batch(shim) else { return pass() };
+        batch.only_looks();
         let mut found = empty_status();
         let ready = batch.advance();
         let code = batch
@@ -95,13 +107,14 @@ pub(crate) unsafe fn request_get_status_all(
     unsafe {
         let mut handles = Handles::copy(count, requests);
         let Some(mut batch) = handles.batch(shim) else { return pass() };
-        let mut found = vec![empty_status(); batch.inner.len()];
+        batch.only_looks();
+        let mut found = vec![empty_status(); batch.len()];
         if !batch.advance() {
             *flag = 0;
             return SUCCESS;
         }
-        let inner = batch.inner.as_ptr();
-        let code = open::MPI_Request_get_status_all(count, inner, flag, found.as_mut_ptr());
+        let found_at = found.as_mut_ptr();
+        let code = batch.ask(|count, inner| open::MPI_Request_get_status_all(count, inner, flag, found_at));
         if code == SUCCESS && *flag != 0 {
             let all: Vec<c_int> = (0..count).collect();
             batch.finish_early(&all, &mut found);
@@ -124,7 +137,8 @@ pub(crate) unsafe fn request_get_status_some(
     unsafe {
         let mut handles = Handles::copy(count, requests);
         let Some(mut batch) = handles.batch(shim) else { return pass() };
-        let mut found = vec![empty_status(); batch.inner.len()];
+        batch.only_looks();
+        let mut found = vec![empty_status(); batch.len()];
         let ready = batch.advance();
         let found_at = found.as_mut_ptr();
         let code = batch

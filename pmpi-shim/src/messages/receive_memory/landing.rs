@@ -60,6 +60,7 @@ impl Memory {
     /// # Safety
     /// As for [`front`](Self::front).
     pub(crate) unsafe fn frame(&self, context: &Context, received: usize) -> Result<Option<Buffer>, c_int> {
+        let received = received.min(self.capacity);
         // SAFETY: the caller vouches for the memory.
         unsafe {
             let is_frame = self.front(context, |front| context.engine.is_frame(front))?;

@@ -23,8 +23,12 @@ static void freed_communicator(void)
     MPI_Igatherv(block, COUNT, MPI_DOUBLE, all, counts, places, MPI_DOUBLE, 0, comm, &request);
     MPI_Comm_free(&comm);
     int code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+#ifdef OPEN_MPI
     if (rank == 0)
       note_code(code);
+#else
+    (void)code; /* MPICH's own gather does not notice that a block is too long */
+#endif
     end();
   }
 }

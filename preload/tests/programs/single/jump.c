@@ -49,6 +49,48 @@ int main(int argc, char **argv)
     end();
     memory_free(&m);
   }
+  /* It leaves the completion of a request. The MPI has freed that, and gives its handle and the program its memory to others: a short message, and the long
+   * one again. */
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, errhandler); /* MPICH */
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, errhandler);
+  for (volatile int i = 0; i < 6; i++) {
+    memory m = memory_new(COUNT * 8 * 16);
+    volatile int count = i % 2 ? COUNT * 16 : COUNT;
+    begin("request %d:", i);
+    if (rank == 0) {
+      double one = i;
+      fill(m.data, m.room, i / 2 ? RANDOM : SMOOTH, (uint64_t)i);
+      MPI_Send(m.data, count, MPI_DOUBLE, peer, TAG, comm);
+      MPI_Send(&one, 1, MPI_DOUBLE, peer, TAG, comm);
+      MPI_Send(m.data, count, MPI_DOUBLE, peer, TAG, comm);
+    } else {
+      MPI_Status status;
+      MPI_Request request;
+      double one = -1;
+      MPI_Comm_set_errhandler(comm, errhandler);
+      int class = setjmp(back);
+      if (class == 0) {
+        MPI_Irecv(m.data, count / 2, MPI_DOUBLE, peer, TAG, comm, &request);
+        note_code(MPI_Wait(&request, &status));
+      } else
+        note(" came back with class %d", class);
+      MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+      blank(&status);
+      MPI_Irecv(&one, 1, MPI_DOUBLE, peer, TAG, comm, &request);
+      note_code(MPI_Wait(&request, &status));
+      note_status(&status, MPI_DOUBLE);
+      note(" one=%g", one);
+      blank(&status);
+      MPI_Irecv(m.data, count, MPI_DOUBLE, peer, TAG, comm, &request);
+      note_code(MPI_Wait(&request, &status));
+      note_status(&status, MPI_DOUBLE);
+      note(" data=%016lx", (unsigned long)digest(&m));
+    }
+    end();
+    memory_free(&m);
+  }
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
   /* It leaves a send that the MPI refuses. */
   int *most, found;
   MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
