@@ -23,7 +23,7 @@ pub(crate) unsafe fn wait(shim: &Shim, call: arguments::Wait, pass: impl Fn() ->
     unsafe {
         let Some(mut batch) = Batch::of(shim, 1, request) else { return pass() };
         let mut found = empty_status();
-        waiting::during(&shim.engine, || {
+        waiting::during_long(&shim.engine, batch.longest(), || {
             // For a single receive, the MPI can report what has arrived.
             until(shim, || {
                 let (ready, alone) = (batch.advance(), shim.may_wait() && batch.is_receive());
@@ -72,7 +72,7 @@ pub(crate) unsafe fn waitany(shim: &Shim, call: arguments::Waitany, pass: impl F
     unsafe {
         let Some(mut batch) = Batch::of(shim, count, requests) else { return pass() };
         let mut found = empty_status();
-        waiting::during(&shim.engine, || {
+        waiting::during_long(&shim.engine, batch.longest(), || {
             let code = until(shim, || {
                 if batch.advance() && shim.may_wait() {
                     return Some(
@@ -136,7 +136,7 @@ pub(crate) unsafe fn waitall(shim: &Shim, call: arguments::Waitall, pass: impl F
     unsafe {
         let Some(mut batch) = Batch::of(shim, count, requests) else { return pass() };
         let mut found = vec![empty_status(); batch.len()];
-        waiting::during(&shim.engine, || {
+        waiting::during_long(&shim.engine, batch.longest(), || {
             let code = until(shim, || {
                 if !batch.advance() {
                     return None;

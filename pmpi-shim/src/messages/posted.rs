@@ -3,11 +3,11 @@
 //! A frame is shorter than its message, so it fits the program's buffer. It is moved out of the buffer and decoded into it.
 
 mod bounce;
+mod finish;
 
 pub(crate) use bounce::Bounce;
 
 use crate::messages::context::Context;
-use crate::messages::deliver::{land, land_raw};
 use crate::messages::error::truncated;
 use crate::messages::peers::{Origin, Peers};
 use crate::messages::prefetched::{Content, Decoded};
@@ -15,9 +15,9 @@ use crate::messages::receive_memory::{Claim, Memory};
 use crate::messages::streams::{Arriving, Target};
 use crate::messages::waiting;
 use crate::mpi::operation::Look;
-use crate::mpi::span::{ByteSpan, Envelope, Layout, OwnedType, Span, received_bytes, set_received_bytes};
+use crate::mpi::span::{ByteSpan, Envelope, Layout, OwnedType, Span, received_bytes};
 use crate::mpi::sys::*;
-use mpress::{Buffer, FRONT, HEADER_LEN};
+use mpress::Buffer;
 use std::ffi::c_int;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -272,126 +272,14 @@ impl Posted {
         matches!(self.came, Some(Came::Stream(_)))
     }
 
+    /// Bytes that there is room for.
+    pub(crate) fn capacity(&self) -> usize {
+        self.memory.capacity
+    }
+
     /// Whether more bytes have come than there is room for.
     pub(crate) fn is_truncated(&self, status: &MPI_Status) -> bool {
         received_bytes(status) > self.memory.capacity
-    }
-
-    /// Writes the message to the program's buffer, and sets the status accordingly.
-    ///
-    /// # Safety
-    /// The receive must have completed without an error, with this `status`.
-    pub(crate) unsafe fn finish(self, context: &Context, status: &mut MPI_Status) -> Result<(), c_int> {
-        // SAFETY: the caller vouches for the completion.
-        let outcome = unsafe { self.write(context, status) };
-        context.receive_memory.settle(context);
-        outcome
-    }
-
-    unsafe fn write(mut self, context: &Context, status: &mut MPI_Status) -> Result<(), c_int> {
-        let mut cancelled = 0;
-        // SAFETY: a valid status and a valid output pointer.
-        unsafe { PMPI_Test_cancelled(status, &raw mut cancelled) };
-        if cancelled != 0 {
-            self.place = Place::Emptied;
-            return Ok(());
-        }
-        if self.came.is_none() {
-            // SAFETY: the caller vouches for the completion.
-            unsafe { self.look(context, status) };
-        }
-        let landed = match self.came.take() {
-            None | Some(Came::InPlace) => return Ok(()),
-            // SAFETY: as above.
-            Some(Came::Elsewhere(wire, is_frame)) => unsafe { self.land(context, &wire, is_frame) },
-            Some(Came::Stream(stream)) if stream.is_dropped() => match stream.drop_rest(context) {
-                Some(error) => Err(error.tell()),
-                None => Ok(0),
-            },
-            Some(Came::Stream(mut stream)) => {
-                while !stream.advance(context) {
-                    std::thread::yield_now();
-                }
-                stream.finish().and_then(|(len, buffer)| match buffer {
-                    // SAFETY: as above.
-                    Some(raw) => unsafe { self.land(context, &raw, false) },
-                    None => Ok(len),
-                })
-            }
-            Some(Came::Failed(code)) => Err(code),
-        };
-        if landed.is_err() && matches!(self.place, Place::Program(..)) {
-            // SAFETY: as above.
-            unsafe { wipe(context, &self.memory) };
-        }
-        set_received_bytes(status, landed?);
-        Ok(())
-    }
-
-    /// Copies a message or a frame from our own buffer to the program's; returns the length of the message in bytes.
-    ///
-    /// # Safety
-    /// As for [`finish`](Self::finish).
-    unsafe fn land(&mut self, context: &Context, wire: &[u8], is_frame: bool) -> Result<usize, c_int> {
-        let memory = self.memory;
-        let ahead = self.ahead.map(|decoding| (decoding, Instant::now()));
-        // SAFETY: the caller vouches for the memory.
-        let write = |span: &Span| unsafe { land(context, wire, is_frame, span, memory.capacity) };
-        let is_ours = matches!(self.place, Place::Program(..)) || memory.capacity == 0;
-        let claim = if is_ours { None } else { context.receive_memory.free(&memory) };
-        let landed = if is_ours || claim.is_some() {
-            write(&memory.span)
-        } else {
-            context.room(memory.capacity).and_then(|mut message| {
-                let count = MPI_Count::try_from(memory.capacity).map_err(|_| ERR_INTERN)?;
-                let len = write(&Span::new(message.room().as_mut_ptr().cast(), count, BYTE))?;
-                message.set_len(len);
-                context.receive_memory.keep(context, memory, message, self._held.take());
-                Ok(len)
-            })
-        };
-        drop(claim);
-        if let Some((decoding, start)) = ahead {
-            context.prefetch_gain.delivered(decoding, start.elapsed());
-        }
-        landed
-    }
-
-    /// The MPI completed the receive with an error. The buffer is not freed: Open MPI 4.1 completes a receive with `MPI_ERR_TRUNCATE`
-    /// before all of a long message has come, and writes the rest to it later.
-    ///
-    /// `source`: the message's source, if the MPI reported it. If the message was the head of a stream, its tail is dropped.
-    pub(crate) fn abandon(mut self, context: &Context, source: c_int) {
-        let mut stream = None;
-        if let Some(Came::Elsewhere(wire, _)) = self.came.take() {
-            stream = context.engine.torn(&wire);
-            std::mem::forget(wire);
-        }
-        // SAFETY: a buffer of at least `SHORTEST` bytes, lent by the program until now.
-        unsafe {
-            let held = self._held.take();
-            match std::mem::replace(&mut self.place, Place::Emptied) {
-                Place::Program(bytes, _claim) => {
-                    let seen = self
-                        .memory
-                        .front(context, |front| (context.engine.is_frame(front), context.engine.torn(front)));
-                    if let Ok((true, torn)) = seen {
-                        stream = stream.or(torn);
-                        wipe(context, &self.memory);
-                    }
-                    std::mem::forget((bytes, held));
-                }
-                Place::Bounce(mut bounce) => {
-                    stream = bounce.buffer.room().get(..FRONT).and_then(|front| context.engine.torn(front));
-                    std::mem::forget((bounce, held));
-                }
-                Place::Emptied => std::mem::forget(held),
-            }
-        }
-        if let Some(stream) = stream {
-            Arriving::drop_tail(context, stream, self.peers.world_rank(source));
-        }
-        context.receive_memory.settle(context);
     }
 }
 
@@ -406,10 +294,4 @@ impl Place {
     fn into_bounce(self) -> Option<Bounce> {
         if let Self::Bounce(bounce) = self { Some(bounce) } else { None }
     }
-}
-
-/// Overwrites what looks like a frame, so that the program does not send it on (`docs/format/frame.md`).
-unsafe fn wipe(context: &Context, memory: &Memory) {
-    // SAFETY: the program's buffer, which has room for a header. A failure is ignored, since an error is being reported already.
-    let _ = unsafe { land_raw(context, &[0; HEADER_LEN], &memory.span, memory.capacity) };
 }

@@ -87,7 +87,7 @@ impl Drop for Claim {
         if pending.get(&self.start).is_some_and(|(_, number)| *number == self.number) {
             pending.remove(&self.start);
         }
-        self.all.count.store(pending.len(), Ordering::Release);
+        self.all.count.store(pending.len() - 1, Ordering::Release);
         self.all.freed.fetch_add(1, Ordering::Release);
     }
 }
@@ -139,8 +139,10 @@ impl ReceiveMemory {
             pending.retain(|start, (end, _)| *end <= range.start || range.end <= *start);
         }
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        // An entry beyond all memory, so that the map keeps its memory.
+        pending.entry(usize::MAX).or_insert((usize::MAX, usize::MAX));
         pending.insert(range.start, (range.end, number));
-        self.count.store(pending.len(), Ordering::Release);
+        self.count.store(pending.len() - 1, Ordering::Release);
         Some(Claim { all: Arc::clone(self), start: range.start, number })
     }
 

@@ -31,7 +31,7 @@ pub(crate) enum Finish {
     /// Frees the memory that was sent, after the last of the sends that share it.
     Send(Arc<Wire>),
     /// Like `Send`, for a message that is as long as the program gave it.
-    Packed(#[allow(dead_code, reason = "held until then")] Arc<Wire>),
+    Packed(Arc<Wire>),
     Receive(Posted),
     /// Like `Send`, for a message in chunks.
     Stream(Box<Departing>),
@@ -137,6 +137,16 @@ impl Active {
     pub(crate) fn is_complete(&mut self, context: &Context) -> bool {
         // An error is reported by the call that completes it.
         self.advance(context) && !matches!(self.operation.look(), Look::UnderWay)
+    }
+
+    /// The greatest number of bytes that may come or go.
+    pub(crate) fn longest(&self) -> usize {
+        match &self.finish {
+            Finish::Receive(posted) => posted.capacity(),
+            Finish::Send(wire) | Finish::Packed(wire) => wire.len(),
+            Finish::Stream(_) | Finish::Collective(..) => usize::MAX,
+            Finish::Nothing | Finish::Forget(_) | Finish::Failed(..) => 0,
+        }
     }
 
     /// Whether it makes progress only if it is advanced.

@@ -18,12 +18,6 @@ impl<T> Few<T> {
     }
 }
 
-impl<T> Default for Few<T> {
-    fn default() -> Self {
-        Self::Many(Vec::new())
-    }
-}
-
 impl<T> Deref for Few<T> {
     type Target = [T];
 

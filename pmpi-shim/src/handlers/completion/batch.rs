@@ -15,14 +15,37 @@ use std::slice;
 pub(super) struct Batch<'a> {
     pub(super) shim: &'a Shim,
     requests: &'a mut [MPI_Request],
-    inner: Few<MPI_Request>,
-    records: Few<Option<InUse>>,
-    /// Which of them may be passed to the MPI.
-    ready: Few<bool>,
-    /// Which of them are inactive persistent ones, which any call may start meanwhile: null to the MPI, and left to the program.
-    inactive: Few<bool>,
+    slots: Few<Slot>,
     /// The MPI has the program's array, and sets handles there to null.
     gives_array: bool,
+}
+
+struct Slot {
+    /// The MPI's request.
+    inner: MPI_Request,
+    record: Option<InUse>,
+    /// Whether it may be passed to the MPI.
+    is_ready: bool,
+    /// An inactive persistent request, which any call may start meanwhile: null to the MPI, and left to the program.
+    is_inactive: bool,
+}
+
+impl Slot {
+    fn of(shim: &Shim, request: MPI_Request) -> Self {
+        let mut slot = Self { inner: request, record: None, is_ready: true, is_inactive: false };
+        if let Some(mut record) = shim.requests.use_one(request) {
+            slot.inner = record.inner();
+            match record.active() {
+                Some(_) => slot.record = Some(record),
+                None => slot.is_inactive = true,
+            }
+        }
+        slot
+    }
+
+    fn is_known(&self) -> bool {
+        self.record.is_some() || self.is_inactive
+    }
 }
 
 impl<'a> Batch<'a> {
@@ -34,32 +57,19 @@ impl<'a> Batch<'a> {
         }
         // SAFETY: the program's own array.
         let requests = unsafe { slice::from_raw_parts_mut(requests, count) };
-        let mut records = shim.requests.use_all(requests)?;
-        let mut inner = Few::of(requests, |request| *request);
-        let mut inactive = Few::of(requests, |_| false);
-        for ((inner, record), inactive) in inner.iter_mut().zip(records.iter_mut()).zip(inactive.iter_mut()) {
-            if let Some(used) = record {
-                *inner = used.inner();
-                *inactive = used.active().is_none();
-            }
-            if *inactive {
-                *record = None;
-            }
-        }
-        let ready = Few::of(requests, |_| true);
-        Some(Self { shim, requests, inner, records, ready, inactive, gives_array: false })
+        let slots = Few::of(requests, |request| Slot::of(shim, *request));
+        slots.iter().any(Slot::is_known).then(|| Self { shim, requests, slots, gives_array: false })
     }
 
     /// Advances the operations; returns whether all requests may be passed to the MPI.
     pub(super) fn advance(&mut self) -> bool {
         let mut all = true;
-        let of_all = self.records.iter_mut().zip(self.inner.iter_mut()).zip(self.ready.iter_mut());
-        for ((record, inner), ready) in of_all {
-            if let Some(record) = record {
-                *ready = record.advance(self.shim);
-                *inner = record.inner();
+        for slot in &mut *self.slots {
+            if let Some(record) = &mut slot.record {
+                slot.is_ready = record.advance(self.shim);
+                slot.inner = record.inner();
             }
-            all &= *ready;
+            all &= slot.is_ready;
         }
         all
     }
@@ -69,45 +79,51 @@ impl<'a> Batch<'a> {
         self.requests.len()
     }
 
+    /// The greatest number of bytes of a message.
+    pub(super) fn longest(&mut self) -> usize {
+        let of = |slot: &mut Slot| slot.record.as_mut()?.active().map(|active| active.longest());
+        self.slots.iter_mut().filter_map(of).max().unwrap_or(0)
+    }
+
     /// The MPI's request of the only one.
     pub(super) fn only(&self) -> MPI_Request {
-        self.inner.first().copied().unwrap_or(REQUEST_NULL)
+        self.slots.first().map_or(REQUEST_NULL, |slot| slot.inner)
+    }
+
+    /// Whether all requests may be passed to the MPI.
+    fn is_ready(&self) -> bool {
+        self.slots.iter().all(|slot| slot.is_ready)
     }
 
     /// Passes the requests that are ready to the MPI, and null requests for the others. If all handles are the program's, the MPI gets its array: then the
     /// handles of completed requests are null before an error handler is called.
     pub(super) fn ask(&mut self, ask: impl FnOnce(c_int, *mut MPI_Request) -> c_int) -> c_int {
         let count = c_int::try_from(self.len()).unwrap_or(c_int::MAX); // fits, as it came from the program
-        let is_ready = self.ready.iter().all(|ready| *ready);
-        if is_ready && *self.inner == *self.requests {
+        let is_same = |(slot, request): (&Slot, &MPI_Request)| slot.is_ready && slot.inner == *request;
+        if self.slots.iter().zip(self.requests.iter()).all(is_same) {
             self.gives_array = true;
             let code = ask(count, self.requests.as_mut_ptr());
             self.take_array();
             return code;
         }
-        for (inner, ready) in self.inner.iter_mut().zip(self.ready.iter()) {
-            if !ready {
-                *inner = REQUEST_NULL;
-            }
-        }
-        let code = ask(count, self.inner.as_mut_ptr());
-        let of_all = self.inner.iter_mut().zip(self.ready.iter()).zip(self.records.iter_mut());
-        for ((inner, ready), record) in of_all {
-            if let Some(record) = record.as_mut().filter(|_| !ready) {
-                *inner = record.inner();
-            }
+        let mut array = Few::of(&self.slots, |slot| if slot.is_ready { slot.inner } else { REQUEST_NULL });
+        let code = ask(count, array.as_mut_ptr());
+        for (slot, request) in self.slots.iter_mut().zip(array.iter()).filter(|(slot, _)| slot.is_ready) {
+            slot.inner = *request;
         }
         code
     }
 
     /// All are passed to the MPI from now on.
     pub(super) fn wait_for_all(&mut self) {
-        self.ready.fill(true);
+        self.slots.iter_mut().for_each(|slot| slot.is_ready = true);
     }
 
     fn take_array(&mut self) {
         if std::mem::take(&mut self.gives_array) {
-            self.inner.copy_from_slice(self.requests);
+            for (slot, request) in self.slots.iter_mut().zip(self.requests.iter()) {
+                slot.inner = *request;
+            }
         }
     }
 
@@ -117,13 +133,13 @@ impl<'a> Batch<'a> {
         // SAFETY: requests of the program and our own, valid output pointers.
         let code =
             self.ask(|count, inner| unsafe { open::MPI_Testany(count, inner, index, &raw mut flag, found) });
-        let others = *index == UNDEFINED && !self.ready.iter().all(|ready| *ready);
+        let others = *index == UNDEFINED && !self.is_ready();
         (code, flag != 0 && !others)
     }
 
     /// Whether the only request is ready, and the MPI would not wait for it.
     pub(super) fn is_complete(&mut self) -> bool {
-        let ([Some(record)], [inner]) = (&mut *self.records, &mut *self.inner) else { return true };
+        let [Slot { record: Some(record), inner, .. }] = &mut *self.slots else { return true };
         let Some(active) = record.active() else { return true };
         let is_complete = active.is_complete(self.shim);
         *inner = active.operation.request;
@@ -132,7 +148,7 @@ impl<'a> Batch<'a> {
 
     /// Whether the batch is a single receive.
     pub(super) fn is_receive(&mut self) -> bool {
-        let [Some(record)] = &mut *self.records else { return false };
+        let [Slot { record: Some(record), .. }] = &mut *self.slots else { return false };
         record.active().is_some_and(|active| matches!(active.finish, Finish::Receive(_)))
     }
 
@@ -159,7 +175,7 @@ impl<'a> Batch<'a> {
 
     /// The record of request `i`.
     pub(super) fn record(&mut self, i: usize) -> Option<&mut InUse> {
-        self.records.get_mut(i)?.as_mut()
+        self.slots.get_mut(i)?.record.as_mut()
     }
 
     /// Ends a call for a single request: finishes request `i` and stores its status if the program wants it.
@@ -222,24 +238,23 @@ impl Drop for Batch<'_> {
     /// Gives the program its handles back: null for completed requests, unchanged for pending and persistent ones.
     fn drop(&mut self) {
         self.take_array();
-        let asked = self.inner.iter().zip(self.ready.iter());
-        for (record, (inner, ready)) in self.records.iter_mut().zip(asked) {
+        for slot in &mut *self.slots {
             // The MPI has freed a failed request without reporting it: it reports one of several, or the error handler left by an
             // exception.
-            if let Some(record) = record.as_mut().filter(|_| *inner == REQUEST_NULL && *ready)
-                && let Some(mut active) = record.slot().take()
+            if slot.inner == REQUEST_NULL
+                && slot.is_ready
+                && let Some(mut active) = slot.record.as_mut().and_then(|record| record.slot().take())
             {
                 active.abandon(self.shim, UNDEFINED);
             }
         }
-        let known = self.records.iter().zip(self.inner.iter()).zip(self.inactive.iter());
-        for (request, ((record, inner), inactive)) in self.requests.iter_mut().zip(known) {
-            if record.is_none() && !inactive {
-                *request = *inner;
+        for (request, slot) in self.requests.iter_mut().zip(self.slots.iter()) {
+            if !slot.is_known() {
+                *request = slot.inner;
             }
         }
-        let used = self.requests.iter_mut().zip(self.records.iter_mut());
-        self.shim.requests.end_use(used.filter_map(|(request, record)| Some((request, record.take()?))));
+        let used = self.requests.iter_mut().zip(self.slots.iter_mut());
+        self.shim.requests.end_use(used.filter_map(|(request, slot)| Some((request, slot.record.take()?))));
     }
 }
 
