@@ -15,6 +15,7 @@ pub const fn bytes(len: usize) -> usize {
 
 /// A length, and how many bytes it takes of these.
 #[must_use]
+#[inline]
 pub fn to_wire(len: usize) -> ([u8; MAX], usize) {
     let (mut wire, used) = ([0; MAX], bytes(len));
     for (byte, shift) in wire[..used].iter_mut().zip((0..).step_by(7)) {
@@ -28,6 +29,7 @@ pub fn to_wire(len: usize) -> ([u8; MAX], usize) {
 ///
 /// # Errors
 /// [`Truncated`](crate::DecodeErrorKind::Truncated) at the end; [`Corrupt`](crate::DecodeErrorKind::Corrupt) if it has more than 64 bits, or a shorter form.
+#[inline]
 pub fn read(wire: &mut Wire<'_>) -> Result<u64, DecodeError> {
     let mut len = 0;
     for shift in (0..).step_by(7).take(MAX) {
