@@ -7,6 +7,7 @@
 
 mod corpus;
 mod data;
+mod lengths;
 mod skipped;
 mod tiers;
 
@@ -74,6 +75,7 @@ fn suite<C: Codec, E: Encode, D: Decode>(make: impl Fn() -> (E, D), kind: Encode
     sequences::<C, E, D>(&make, kind);
     reset_is_fresh::<E, D>(&make);
     hostile::<C, E, D>(&make);
+    lengths::wrong_lengths::<C, E, D>(&make);
     failed_decoder_recovers::<E, D>(&make);
     used_decoder_is_as_new::<C, E, D>(&make);
 }

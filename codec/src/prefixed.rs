@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::DecodeErrorKind::{Corrupt, TooLong, Truncated, Unsupported};
+use crate::support::{Wire, length};
 use crate::{Decode, DecodeError, Encode, EncodeError, decode_into, encode_into};
 use alloc::vec::Vec;
 
@@ -11,8 +12,8 @@ const VERSION: u8 = 1;
 const CHECKED: u8 = 1 << 4;
 /// Length of the check in bytes.
 const CHECK: usize = 4;
-/// The maximum number of bytes before the wire: one, and a length of 64 bits in groups of seven.
-const MAX_HEAD: usize = 1 + 10;
+/// The maximum number of bytes before the wire: one, and a length.
+const MAX_HEAD: usize = 1 + length::MAX;
 
 /// What [`encode_to_vec`] adds to find damage, and [`decode_to_vec`] expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -66,12 +67,8 @@ pub fn encode_to_vec<E: Encode + ?Sized>(
     let mut message = Vec::new();
     message.try_reserve_exact(needed).map_err(|_| no_memory(needed))?;
     message.push(head(check));
-    let mut left = raw.len() as u64;
-    while left >= 0x80 {
-        message.push(left as u8 | 0x80);
-        left >>= 7;
-    }
-    message.push(left as u8);
+    let (length, used) = length::to_wire(raw.len());
+    message.extend_from_slice(&length[..used]);
     let start = message.len();
     message.resize(start + bound, 0);
     let len = encode_into(encoder, raw, &mut message[start..])?;
@@ -109,37 +106,19 @@ pub fn decode_to_vec<D: Decode + ?Sized>(
             return Err(DecodeError::new(Corrupt, end));
         }
     }
-    let (raw_len, start) = length(&message[..end])?;
+    let mut wire = Wire { bytes: &message[..end], at: 1 };
+    let raw_len = length::read(&mut wire)?;
     let too_long = DecodeError::new(TooLong, 1);
     let raw_len = usize::try_from(raw_len).ok().filter(|len| *len <= max_len).ok_or(too_long)?;
     let mut raw = Vec::new();
     raw.try_reserve_exact(raw_len).map_err(|_| too_long)?;
     raw.resize(raw_len, 0);
-    let offset = |error: DecodeError| DecodeError { offset: error.offset.saturating_add(start), ..error };
-    decode_into(decoder, &message[start..end], &mut raw).map_err(offset)?;
+    let offset = |error: DecodeError| DecodeError { offset: error.offset.saturating_add(wire.at), ..error };
+    decode_into(decoder, wire.rest(), &mut raw).map_err(offset)?;
     Ok(raw)
 }
 
 /// Byte 0.
 fn head(check: Check) -> u8 {
     VERSION | if check == Check::None { 0 } else { CHECKED }
-}
-
-/// The length from byte 1 on, and where it ends.
-fn length(message: &[u8]) -> Result<(u64, usize), DecodeError> {
-    let mut len = 0;
-    for (byte, at) in message.iter().zip(0..MAX_HEAD).skip(1) {
-        let shift = 7 * (at as u32 - 1);
-        let group = u64::from(byte & 0x7f);
-        // Neither a 65th bit, nor zeros at the end, which a shorter form lacks.
-        if group << shift >> shift != group || *byte == 0 && at > 1 {
-            return Err(DecodeError::new(Corrupt, at));
-        }
-        len |= group << shift;
-        if *byte < 0x80 {
-            return Ok((len, at + 1));
-        }
-    }
-    let kind = if message.len() < MAX_HEAD { Truncated } else { Corrupt };
-    Err(DecodeError::new(kind, message.len().min(MAX_HEAD)))
 }

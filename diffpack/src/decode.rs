@@ -2,9 +2,8 @@
 #![forbid(unsafe_code)]
 
 use crate::block::{EACH, Widths, window};
-use crate::copies::Sequences;
-use crate::dense::{CHUNK, Dense, Expand};
-use crate::format::{BLOCK, GROUPS, HEADER, Head, OF_RECORDS, VERSION, VERSION_2, VERSION_3, VERSION_4};
+use crate::copies::{CHUNK, Copies, Expand};
+use crate::format::{BLOCK, COPIES, FORMAT, GROUPS, Head, RECORDS};
 use crate::kernel::{self, Kernel, Work};
 use crate::predictor::{Malformed, Predictor, Slots};
 use crate::rebuild::{Form, Packed, Scratch};
@@ -15,7 +14,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::simd::Simd;
-use mpress_codec::support::Wire;
+use mpress_codec::support::{Wire, length};
 use mpress_codec::{Decode, DecodeError, Full, Out, Reset};
 
 /// Decodes messages of words `W`, encoded with any effort. Takes at most 30 KiB of memory.
@@ -60,22 +59,20 @@ impl<W: Word> Decoder<W> {
     pub(crate) fn message(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
         let (raw_len, start) = (out.remaining(), out.len());
         let mut wire = Wire::new(wire);
-        let [version, rest] = wire.take_array()?;
-        if !(VERSION..=VERSION_4).contains(&version) {
+        let flags = wire.byte()?;
+        if flags & !(RECORDS | COPIES) != FORMAT {
             return Err(DecodeError::new(Unsupported, 0));
         }
-        let is_of_records = version == VERSION_3 || version == VERSION_4 && rest & OF_RECORDS != 0;
-        let rest = if version == VERSION_4 { rest & !OF_RECORDS } else { rest };
-        if usize::from(rest) != raw_len % 8 {
-            return Err(DecodeError::new(if rest < 8 { Length } else { Corrupt }, 1));
+        if length::read(&mut wire)? != raw_len as u64 {
+            return Err(DecodeError::new(Length, 1));
         }
-        debug_assert_eq!(wire.at, HEADER);
+        let copies = flags & COPIES != 0;
         let Self { simd, scratch, .. } = self;
-        if is_of_records {
-            scratch.records(*simd, &mut wire, version, out)?;
+        if flags & RECORDS != 0 {
+            scratch.records(*simd, &mut wire, copies, out)?;
         } else {
             let words = raw_len / W::WIDTH;
-            scratch.read::<W>(*simd, &mut wire, words, version, &mut Slots::new(), out, start)?;
+            scratch.read::<W>(*simd, &mut wire, words, copies, &mut Slots::new(), out, start)?;
         }
         let full = DecodeError::new(Length, wire.at);
         out.extend_from_slice(wire.take(out.remaining())?).map_err(|Full { .. }| full)?;
@@ -90,7 +87,8 @@ struct Read<'a, 'w, 'o> {
     scratch: &'a mut Scratch,
     wire: &'a mut Wire<'w>,
     words: usize,
-    version: u8,
+    /// Whether there may be blocks of copies.
+    copies: bool,
     slots: &'a mut Slots,
     out: &'a mut Out<'o>,
     start: usize,
@@ -101,19 +99,15 @@ impl<W: Word> Work<W> for Read<'_, '_, '_> {
 
     #[inline(always)]
     fn run<K: Kernel<W>>(self, kernel: K) -> Result<(), DecodeError> {
-        let Self { simd, scratch, wire, words, version, slots, out, start } = self;
+        let Self { simd, scratch, wire, words, copies, slots, out, start } = self;
         scratch.window.forget();
         let mut left = words;
         while left > 0 {
             let words = left.min(W::BLOCK);
             let place = wire.at;
             let head = wire.head()?;
-            if version >= VERSION_2 && head == Head::repeats() {
-                scratch.copies::<W>(simd, wire, words, slots, out, start)?;
-            } else if version >= VERSION_4
-                && let Some(units) = head.units()
-            {
-                scratch.dense::<W>(simd, wire, (place, units), words, slots, out, start)?;
+            if copies && let Some(units) = head.units() {
+                scratch.copies::<W>(simd, wire, (place, units), words, slots, out, start)?;
             } else {
                 scratch.block(kernel, wire, (place, head), words, slots, out, start)?;
             }
@@ -243,20 +237,20 @@ impl Scratch {
         simd: Simd,
         wire: &mut Wire<'_>,
         words: usize,
-        version: u8,
+        copies: bool,
         slots: &mut Slots,
         out: &mut Out<'_>,
         start: usize,
     ) -> Result<(), DecodeError> {
-        kernel::with::<W, _>(simd, Read { simd, scratch: self, wire, words, version, slots, out, start })
+        kernel::with::<W, _>(simd, Read { simd, scratch: self, wire, words, copies, slots, out, start })
     }
 
-    /// Reads records, as many as fit in the remaining room (format, section 12).
+    /// Reads records, as many as fit in the remaining room (format, section 10).
     fn records(
         &mut self,
         simd: Simd,
         wire: &mut Wire<'_>,
-        version: u8,
+        copies: bool,
         out: &mut Out<'_>,
     ) -> Result<(), DecodeError> {
         let place = wire.at;
@@ -276,9 +270,9 @@ impl Scratch {
                 let mut column = Out::new(&mut column[..records * column_width(width)]);
                 let (out, slots) = (&mut column, &mut Slots::new());
                 match width {
-                    8 => self.read::<u64>(simd, wire, records, version, slots, out, 0)?,
-                    4 => self.read::<u32>(simd, wire, records, version, slots, out, 0)?,
-                    _ => self.read::<u16>(simd, wire, records, version, slots, out, 0)?,
+                    8 => self.read::<u64>(simd, wire, records, copies, slots, out, 0)?,
+                    4 => self.read::<u32>(simd, wire, records, copies, slots, out, 0)?,
+                    _ => self.read::<u16>(simd, wire, records, copies, slots, out, 0)?,
                 }
                 match width {
                     8 => scatter::<8, 8>(column.written(), piece, at, stride),
@@ -292,38 +286,10 @@ impl Scratch {
         Ok(())
     }
 
-    /// Reads a block of copies and literals (format, section 11).
-    #[inline(never)]
-    fn copies<W: Word>(
-        &mut self,
-        simd: Simd,
-        wire: &mut Wire<'_>,
-        words: usize,
-        slots: &mut Slots,
-        out: &mut Out<'_>,
-        start: usize,
-    ) -> Result<(), DecodeError> {
-        let place = wire.at;
-        let corrupt = DecodeError::new(Corrupt, place);
-        let count = usize::from(u16::from_le_bytes(wire.take_array()?));
-        if count == 0 || count > words {
-            return Err(corrupt);
-        }
-        let rest = wire.rest();
-        let (sequences, len) =
-            Sequences::read(rest, count).ok_or(DecodeError::new(Truncated, wire.bytes.len()))?;
-        wire.at += len;
-        let literal_words = words.checked_sub(sequences.copies()).ok_or(corrupt)?;
-        let mut literals = [MaybeUninit::uninit(); BLOCK];
-        let mut literals = Out::new(&mut literals[..literal_words * W::WIDTH]);
-        self.literals::<W>(simd, wire, literal_words, slots, &mut literals)?;
-        sequences.expand::<W>(literals.written(), words * W::WIDTH, start, out).ok_or(corrupt)
-    }
-
-    /// Reads a block of dense copies (format, section 13).
+    /// Reads a block of copies (format, section 9).
     #[inline(never)]
     #[expect(clippy::too_many_arguments, reason = "what a block is read with")]
-    fn dense<W: Word>(
+    fn copies<W: Word>(
         &mut self,
         simd: Simd,
         wire: &mut Wire<'_>,
@@ -334,17 +300,17 @@ impl Scratch {
         start: usize,
     ) -> Result<(), DecodeError> {
         let corrupt = DecodeError::new(Corrupt, place);
-        let dense = Dense::from_wire(units, wire.take_array()?, words).ok_or(corrupt)?;
+        let copies = Copies::from_wire(units, wire.take_array()?, words).ok_or(corrupt)?;
         let mut literals = [MaybeUninit::uninit(); BLOCK + CHUNK];
         let mut literals = Out::new(&mut literals);
-        self.literals::<W>(simd, wire, dense.literal_words(), slots, &mut literals)?;
+        self.literals::<W>(simd, wire, copies.literal_words(), slots, &mut literals)?;
         let literals = literals.extend_zeroed(CHUNK).map_err(|_| corrupt)?;
-        let expand = Expand::<W> { dense, wire: wire.rest(), literals, start, out, word: PhantomData };
+        let expand = Expand::<W> { copies, wire: wire.rest(), literals, start, out, word: PhantomData };
         let len = kernel::compiled(simd, expand).map_err(|malformed| wire.malformed(malformed))?;
         wire.take(len).map(|_| ())
     }
 
-    /// Reads the block of the `words` literals of a block of copies. It is none of copies itself: as in the first version.
+    /// Reads the block of the `words` literals of a block of copies. It is none of copies itself.
     fn literals<W: Word>(
         &mut self,
         simd: Simd,
@@ -353,7 +319,7 @@ impl Scratch {
         slots: &mut Slots,
         literals: &mut Out<'_>,
     ) -> Result<(), DecodeError> {
-        self.read::<W>(simd, wire, words, VERSION, slots, literals, 0)?;
+        self.read::<W>(simd, wire, words, false, slots, literals, 0)?;
         self.window.forget();
         Ok(())
     }

@@ -4,12 +4,12 @@
 use crate::blocks::Blocks;
 use crate::decode::Decoder;
 use crate::effort::{Effort, Settings};
-use crate::format::{BLOCK, HEADER, Head, OF_RECORDS, VERSION, VERSION_3, VERSION_4};
+use crate::format::{BLOCK, COPIES, FORMAT, Head, RECORDS};
 use crate::hints::{FEW, Hints};
 use crate::kernel::{self, Kernel, Work};
 use crate::layout::{Guess, Layouts, is_regular};
 use crate::predictor::Slots;
-use crate::records::{COLUMN, Layout, PIECE as RECORDS, column_width, gather};
+use crate::records::{COLUMN, Layout, PIECE as PIECE_OF_RECORDS, column_width, gather};
 use crate::repeats::Repeats;
 use crate::search::{Search, Shortlist};
 use crate::stretch::Stretch;
@@ -17,6 +17,7 @@ use crate::window::Window;
 use crate::word::Word;
 use core::marker::PhantomData;
 use mpress_codec::simd::Simd;
+use mpress_codec::support::length;
 use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out, Reset};
 
 /// The length of the pieces in which a longer message is encoded, each with its own search for predictors. A whole number of blocks.
@@ -92,9 +93,10 @@ impl<W: Word> Encoder<W> {
 }
 
 impl<W: Word> Encode for Encoder<W> {
-    /// `raw_len`, 2 bytes per block, and 2 (format, section 9).
+    /// `raw_len`, 2 bytes per block, and the header (format, section 11).
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
-        raw_len.checked_add(raw_len.div_ceil(BLOCK) * Head::BYTES)?.checked_add(HEADER)
+        let header = 1 + length::bytes(raw_len);
+        raw_len.checked_add(raw_len.div_ceil(BLOCK) * Head::BYTES)?.checked_add(header)
     }
 
     /// Returns `Some(false)` if all bits of the words look random. Takes a tenth of a microsecond, or half a microsecond from 256 KiB on; some
@@ -159,9 +161,9 @@ impl<W: Word> Encoder<W> {
     fn words(&mut self, raw: &[u8], settings: &Settings, out: &mut Out<'_>) -> Result<(), Full> {
         let (words, tail) = raw.split_at(raw.len() / W::WIDTH * W::WIDTH);
         let Encoder { simd, blocks, repeats, hints, .. } = self;
-        let version_at = out.len();
+        let flags_at = out.len();
         let mut has_repeats = false;
-        out.extend_from_slice(&header(VERSION, raw))?;
+        header(0, raw, out)?;
         let mut slots = Slots::new();
         for start in (0..words.len()).step_by(PIECE) {
             let end = words.len().min(start + PIECE);
@@ -186,13 +188,13 @@ impl<W: Word> Encoder<W> {
             };
             has_repeats |= kernel::with(*simd, stretch)?;
         }
-        if has_repeats && let Some(version) = out.written_mut().get_mut(version_at) {
-            *version = VERSION_4;
+        if has_repeats && let Some(flags) = out.written_mut().get_mut(flags_at) {
+            *flags |= COPIES;
         }
         out.extend_from_slice(tail)
     }
 
-    /// Encodes a message of records with the guessed layout (format, section 12).
+    /// Encodes a message of records with the guessed layout (format, section 10).
     fn records(&mut self, raw: &[u8], settings: &Settings, out: &mut Out<'_>) -> Result<(), Full> {
         let Encoder { simd, blocks, repeats, layouts, .. } = self;
         encode_records(*simd, blocks, repeats, layouts.layout(), raw, settings, out)
@@ -209,14 +211,14 @@ fn encode_records(
     out: &mut Out<'_>,
 ) -> Result<(), Full> {
     let stride = layout.stride();
-    let header_at = out.len();
+    let flags_at = out.len();
     let mut has_repeats = false;
-    out.extend_from_slice(&header(VERSION_3, raw))?;
+    header(RECORDS, raw, out)?;
     let (definition, len) = layout.to_wire();
     out.store(&definition, len)?;
     let (records, tail) = raw.split_at(raw.len() / stride * stride);
     let mut column = [0; COLUMN];
-    for piece in records.chunks(RECORDS * stride) {
+    for piece in records.chunks(PIECE_OF_RECORDS * stride) {
         for (at, width) in layout.fields() {
             let column = &mut column[..piece.len() / stride * column_width(width)];
             match width {
@@ -233,15 +235,17 @@ fn encode_records(
             };
         }
     }
-    if has_repeats && let Some([version, rest, ..]) = out.written_mut().get_mut(header_at..) {
-        *version = VERSION_4;
-        *rest |= OF_RECORDS;
+    if has_repeats && let Some(flags) = out.written_mut().get_mut(flags_at) {
+        *flags |= COPIES;
     }
     out.extend_from_slice(tail)
 }
 
-fn header(version: u8, raw: &[u8]) -> [u8; HEADER] {
-    [version, (raw.len() % 8) as u8]
+/// Writes the header (format, section 2): what the message has, and its length.
+fn header(flags: u8, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
+    let (length, used) = length::to_wire(raw.len());
+    out.extend_from_slice(&[FORMAT | flags])?;
+    out.store(&length, used)
 }
 
 /// One field of some records, as words.

@@ -1,15 +1,12 @@
 //! Constants of the wire format that `docs/format/diffpack.md` defines. Section numbers refer to that page.
 #![forbid(unsafe_code)]
 
-/// Byte 0 of the header (section 2): for messages without repeats, with copies, of records, and with dense copies.
-pub(crate) const VERSION: u8 = 1;
-pub(crate) const VERSION_2: u8 = 2;
-pub(crate) const VERSION_3: u8 = 3;
-pub(crate) const VERSION_4: u8 = 4;
-/// In byte 1 of the header, in version 4: the message is one of records (section 2).
-pub(crate) const OF_RECORDS: u8 = 1 << 3;
-/// Length of the header in bytes (section 2).
-pub(crate) const HEADER: usize = 2;
+/// Byte 0 of the header (section 2): the number of the format.
+pub(crate) const FORMAT: u8 = 1 << 4;
+/// In byte 0: the message is one of records.
+pub(crate) const RECORDS: u8 = 1;
+/// In byte 0: there may be blocks of copies.
+pub(crate) const COPIES: u8 = 1 << 1;
 /// Raw bytes of a full block (section 3).
 pub(crate) const BLOCK: usize = 2048;
 /// Groups of a full block (section 3).
@@ -23,7 +20,7 @@ pub(crate) const MAX_REACH: usize = 2047;
 /// The most factors of a difference (section 4).
 pub(crate) const MAX_ORDER: usize = 3;
 
-/// Bits of the fields of the head of a block of dense copies (section 13).
+/// Bits of the fields of the head of a block of copies (section 9).
 const UNIT_BITS: u32 = 4;
 
 /// The 16 bits before a block or a narrow stream (sections 3 and 7).
@@ -44,22 +41,17 @@ impl Head {
         Self(Self::STORED << 12)
     }
 
-    /// The head of a block of copies and literals (section 11).
-    pub(crate) const fn repeats() -> Self {
-        Self(Self::STORED << 12 | 1)
-    }
-
-    /// The head of a block of dense copies (section 13): the words of a unit less 1, and those of a first unit that began before the block.
-    pub(crate) const fn dense(words: u16, first: u16) -> Self {
+    /// The head of a block of copies (section 9): the words of a unit less 1, and those of a first unit that began before the block.
+    pub(crate) const fn copies(words: u16, first: u16) -> Self {
         Self(Self::STORED << 12 | first << (2 + UNIT_BITS) | words << 2 | 2)
     }
 
-    /// What [`dense`](Self::dense) was given, if this is the head of a block of dense copies.
+    /// What [`copies`](Self::copies) was given, if this is the head of a block of copies.
     pub(crate) fn units(self) -> Option<(u16, u16)> {
-        let is_dense =
+        let is_of_copies =
             self.0 >> 12 == Self::STORED && self.0 & 3 == 2 && self.0 >> (2 + 2 * UNIT_BITS) & 3 == 0;
         let field = |at: u32| self.0 >> at & ((1 << UNIT_BITS) - 1);
-        is_dense.then_some((field(2), field(2 + UNIT_BITS)))
+        is_of_copies.then_some((field(2), field(2 + UNIT_BITS)))
     }
 
     /// A head without flags and without predictor code.

@@ -6,7 +6,6 @@ mod block;
 mod blocks;
 mod copies;
 mod decode;
-mod dense;
 mod effort;
 mod encode;
 mod format;

@@ -1,4 +1,4 @@
-//! Records: structures of several fields, coded field by field (format, section 12).
+//! Records: structures of several fields, coded field by field (format, section 10).
 #![forbid(unsafe_code)]
 
 use crate::predictor::Malformed;

@@ -1,7 +1,7 @@
-//! Finds words that occurred before: the sequences and literals of a block of dense copies (format, section 13).
+//! Finds words that occurred before: the sequences and literals of a block of copies (format, section 9).
 #![forbid(unsafe_code)]
 
-use crate::dense::{REACH, Units};
+use crate::copies::{REACH, Units};
 use crate::format::BLOCK;
 use crate::kernel::{Chore, compiled};
 use crate::sequences::{KEY, Sequence, Sequences, UNITS};

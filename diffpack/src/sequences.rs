@@ -1,8 +1,8 @@
-//! The sequences of a block of dense copies, and how an encoder writes them (format, section 13).
+//! The sequences of a block of copies, and how an encoder writes them (format, section 9).
 #![forbid(unsafe_code)]
 
 use crate::block::EACH;
-use crate::dense::{Count, FIELDS, Form, LAST, LONG, NEAR, SHORT, Units};
+use crate::copies::{Count, FIELDS, Form, LAST, LONG, NEAR, SHORT, Units};
 use crate::format::BLOCK;
 use crate::kernel::{Chore, compiled};
 use core::mem::MaybeUninit;

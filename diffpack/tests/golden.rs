@@ -1,5 +1,5 @@
-//! Wires written by encoders: of version 1, of version 2 for repeats, of version 3 for structures, and of version 4 for dense copies. They must stay readable as long as these
-//! versions exist. `NAME.raw` is the message, `NAME.CODEC.EFFORT` its wire. The current encoder may write different ones, as it may choose better.
+//! Wires written by an encoder: they must stay readable as long as the format exists. `NAME.raw` is the message, `NAME.CODEC.EFFORT` its wire.
+//! The current encoder may write different ones, as it may choose better.
 //!
 //! With `MPRESS_WRITE_GOLDEN=1`, missing files are written. Existing files never change.
 #![allow(clippy::unwrap_used, reason = "a test reports by panicking")]

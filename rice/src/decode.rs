@@ -10,9 +10,9 @@ use crate::rows::Packed;
 use crate::unary::{self, Places, Unary};
 use crate::word::Word;
 use core::marker::PhantomData;
-use mpress_codec::DecodeErrorKind::{Corrupt, Length, Unsupported};
+use mpress_codec::DecodeErrorKind::{Length, Unsupported};
 use mpress_codec::simd::Simd;
-use mpress_codec::support::Wire;
+use mpress_codec::support::{Wire, length};
 use mpress_codec::{Decode, DecodeError, Full, Out, Reset};
 
 /// Decodes messages of words `W`, encoded with any mapping. Keeps no state between messages.
@@ -72,9 +72,8 @@ impl<W: Word> Work for Message<'_, '_, W> {
         if wire.take_array()? != [VERSION] {
             return Err(DecodeError::new(Unsupported, 0));
         }
-        let [rest] = wire.take_array()?;
-        if usize::from(rest) != raw_len % 8 {
-            return Err(DecodeError::new(if rest < 8 { Length } else { Corrupt }, 1));
+        if length::read(&mut wire)? != raw_len as u64 {
+            return Err(DecodeError::new(Length, 1));
         }
         let mut block = BlockDecoder::<W>::new();
         let mut left = raw_len / W::WIDTH;

@@ -3,7 +3,7 @@
 
 use crate::block::{Block, remainders_len, rows};
 use crate::decode::Decoder;
-use crate::format::{BLOCK, HEADER, Head, VERSION};
+use crate::format::{BLOCK, Head, VERSION};
 use crate::kernel::{self, Kernel, Work};
 use crate::mapping::{Mapped, Mapping, least};
 use crate::parameter::Draft;
@@ -11,6 +11,7 @@ use crate::unary::{self, Unary};
 use crate::word::Word;
 use core::marker::PhantomData;
 use mpress_codec::simd::Simd;
+use mpress_codec::support::length;
 use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out, Reset};
 
 /// The static description of the codec for one word: [`Rice8`](crate::Rice8), [`Rice16`](crate::Rice16), [`Rice32`](crate::Rice32),
@@ -70,10 +71,10 @@ impl<W: Word> Encoder<W> {
 impl<W: Word> Reset for Encoder<W> {}
 
 impl<W: Word> Encode for Encoder<W> {
-    /// `raw_len`, 2 bytes per block of 256 words, and 2 (format, section 8).
+    /// `raw_len`, 2 bytes per block of 256 words, and the header (format, section 8).
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
         let blocks = (raw_len / W::WIDTH).div_ceil(BLOCK);
-        raw_len.checked_add(blocks.checked_mul(Head::BYTES)?)?.checked_add(HEADER)
+        raw_len.checked_add(blocks.checked_mul(Head::BYTES)?)?.checked_add(1 + length::bytes(raw_len))
     }
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
@@ -105,7 +106,9 @@ impl<W: Word> Work for Message<'_, '_, W> {
     #[inline(always)]
     fn run<K: Kernel>(self, _: K) -> Result<(), Full> {
         let (words, tail) = self.raw.split_at(self.raw.len() / W::WIDTH * W::WIDTH);
-        self.out.extend_from_slice(&[VERSION, (self.raw.len() % 8) as u8])?;
+        let (length, used) = length::to_wire(self.raw.len());
+        self.out.extend_from_slice(&[VERSION])?;
+        self.out.store(&length, used)?;
         let mut block = BlockEncoder::<W>::new(self.mapping);
         for (raw, at) in words.chunks(BLOCK * W::WIDTH).zip((0..).step_by(BLOCK * W::WIDTH)) {
             block.read(words, at, raw.len() / W::WIDTH);

@@ -2,9 +2,7 @@
 #![forbid(unsafe_code)]
 
 /// Byte 0 of the header (section 2).
-pub(crate) const VERSION: u8 = 1;
-/// Length of the header in bytes (section 2).
-pub(crate) const HEADER: usize = 2;
+pub(crate) const VERSION: u8 = 2;
 /// Words of a full block (section 3).
 pub(crate) const BLOCK: usize = 256;
 /// Bytes of a row of remainders (section 6).

@@ -1,4 +1,4 @@
-//! Wires written by an encoder of version 1: they must stay readable as long as version 1 exists. `NAME.raw` is the message, `NAME.CODEC` its wire.
+//! Wires written by an encoder: they must stay readable as long as their version exists. `NAME.raw` is the message, `NAME.CODEC` its wire.
 //! The current encoder may write different ones, as it may choose better.
 //!
 //! With `MPRESS_WRITE_GOLDEN=1`, missing files are written. Existing files never change.
@@ -57,27 +57,27 @@ fn run<W: Word>() {
 }
 
 #[test]
-fn version_1_of_words_of_8() {
+fn written_words_of_8() {
     run::<u8>();
 }
 
 #[test]
-fn version_1_of_words_of_16() {
+fn written_words_of_16() {
     run::<u16>();
 }
 
 #[test]
-fn version_1_of_words_of_32() {
+fn written_words_of_32() {
     run::<u32>();
 }
 
 #[test]
-fn version_1_of_words_of_64() {
+fn written_words_of_64() {
     run::<u64>();
 }
 
 #[test]
-fn version_1_of_ccsds() {
+fn written_ccsds() {
     let new = |bits| Parameters::new(bits).unwrap();
     for (name, raw) in messages() {
         for (setting, parameters) in [

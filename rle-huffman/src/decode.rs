@@ -3,12 +3,12 @@
 
 use crate::block::private::Plane;
 use crate::block::{Code, Scratch};
-use crate::format::{BLOCK, PLANES_SHIFT, SETTING_SHIFT, VERSION};
+use crate::format::{BLOCK, PLANES_SHIFT, SETTING_SHIFT, VERSION, ZERO};
 use crate::kernel::{self, Kernel, Work};
 use crate::width::Width;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Unsupported};
 use mpress_codec::simd::Simd;
-use mpress_codec::support::Wire;
+use mpress_codec::support::{Wire, length};
 use mpress_codec::{Decode, DecodeError, Out, Reset};
 
 /// Decodes messages of the code `C`, encoded with any settings. Takes 64 KiB of memory plus tables.
@@ -76,8 +76,12 @@ impl<P: Plane> Work for Message<'_, '_, '_, P> {
         let before = *wire;
         let flags = wire.byte()?;
         let (receiver, scratch) = (self.receiver, self.scratch);
+        if flags & ZERO != 0 {
+            return Err(before.error(Corrupt));
+        }
         P::open(receiver, flags >> SETTING_SHIFT).ok_or_else(|| before.error(Corrupt))?;
-        if usize::from(flags % 8) != self.out.remaining() % 8 {
+        let before = *wire;
+        if length::read(wire)? != self.out.remaining() as u64 {
             return Err(before.error(Length));
         }
         let planes = Width::from_log2(flags >> PLANES_SHIFT);

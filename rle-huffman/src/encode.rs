@@ -7,6 +7,7 @@ use crate::format::{BLOCK, HEADER, PLANES_SHIFT, SETTING_SHIFT, VERSION};
 use crate::kernel::{self, Kernel, Work};
 use crate::width::Width;
 use mpress_codec::simd::Simd;
+use mpress_codec::support::length;
 use mpress_codec::{Encode, EncodeError, Full, Out, Reset};
 
 /// Encodes messages with the code `C`. Takes 64 KiB of memory.
@@ -38,9 +39,9 @@ impl<C: Code> Encoder<C> {
 impl<C: Code> Reset for Encoder<C> {}
 
 impl<C: Code> Encode for Encoder<C> {
-    /// `raw_len`, 1 byte per block, and 2 (planes, section 5).
+    /// `raw_len`, 1 byte per block, and the header (planes, section 5).
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
-        raw_len.checked_add(raw_len.div_ceil(BLOCK))?.checked_add(HEADER)
+        raw_len.checked_add(raw_len.div_ceil(BLOCK))?.checked_add(HEADER + length::bytes(raw_len))
     }
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
@@ -72,8 +73,9 @@ impl<P: Plane> Work for Message<'_, '_, P> {
     fn run<K: Kernel>(self, kernel: K) -> Result<(), Full> {
         let Self { setting, planes, scratch, .. } = self;
         let (sender, bits) = P::begin(setting, planes, self.raw);
-        let flags = (self.raw.len() % 8) as u8 | planes.log2() << PLANES_SHIFT | bits << SETTING_SHIFT;
-        self.out.extend_from_slice(&[VERSION, flags])?;
+        self.out.extend_from_slice(&[VERSION, planes.log2() << PLANES_SHIFT | bits << SETTING_SHIFT])?;
+        let (length, used) = length::to_wire(self.raw.len());
+        self.out.store(&length, used)?;
         for block in self.raw.chunks(BLOCK) {
             encode_block::<P, K>(sender, kernel, planes, block, scratch, self.out)?;
         }

@@ -2,9 +2,11 @@
 #![forbid(unsafe_code)]
 
 /// Byte 0 of the header (planes, section 2).
-pub(crate) const VERSION: u8 = 1;
-/// Length of the header in bytes.
+pub(crate) const VERSION: u8 = 2;
+/// Bytes of the header before the length.
 pub(crate) const HEADER: usize = 2;
+/// Byte 1 of the header: bits that are 0.
+pub(crate) const ZERO: u8 = 7;
 /// Byte 1 of the header: the shift of the binary logarithm of the element's width.
 pub(crate) const PLANES_SHIFT: u32 = 3;
 /// Byte 1 of the header: the shift of the code's own bits; for run lengths, the binary logarithm of the symbol's width.

@@ -1,4 +1,4 @@
-//! Wires written by an encoder of version 1: they must stay readable as long as version 1 exists. `NAME.raw` is the message, `NAME.SETTING` its wire,
+//! Wires written by an encoder: they must stay readable as long as their version exists. `NAME.raw` is the message, `NAME.SETTING` its wire,
 //! with the settings of `support/settings.rs`. The current encoder may write different ones, as it may choose better.
 //!
 //! With `MPRESS_WRITE_GOLDEN=1`, missing files are written. Existing files never change.
@@ -64,7 +64,7 @@ fn golden(name: &str, bytes: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
 }
 
 #[test]
-fn version_1() {
+fn written_wires() {
     for (name, raw) in messages() {
         assert!(golden(&format!("{name}.raw"), || raw.clone()) == raw, "{name}.raw is another message now");
         for setting in SETTINGS {

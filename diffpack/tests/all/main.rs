@@ -2,9 +2,24 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
 
 mod conformance;
+mod copies;
 mod corpus;
-mod dense;
 mod properties;
 mod records;
 mod tiers;
 mod wire;
+
+/// In a header: the message is one of records; there may be blocks of copies.
+const RECORDS: u8 = 1;
+const COPIES: u8 = 2;
+
+/// The header of a message of `len` bytes.
+fn header(flags: u8, mut len: usize) -> Vec<u8> {
+    let mut header = vec![1 << 4 | flags];
+    while len >= 128 {
+        header.push(len as u8 | 128);
+        len >>= 7;
+    }
+    header.push(len as u8);
+    header
+}

@@ -1,5 +1,6 @@
-//! Messages of records (format, section 12): handwritten wires, wires that are refused, and layouts that an encoder finds.
+//! Messages of records (format, section 10): handwritten wires, wires that are refused, and layouts that an encoder finds.
 
+use crate::{COPIES, RECORDS, header};
 use mpress_codec::DecodeErrorKind::{self, Corrupt, Length, Truncated};
 use mpress_codec::Encode;
 use mpress_codec::conformance::{decode, encode, random_bytes, tiers};
@@ -27,7 +28,8 @@ const ZEROS: [u8; 3] = [0, 15 << 4, 0];
 #[test]
 fn records_by_hand() {
     // Two records of 8, 4, 2 and 1 bytes, and three bytes of a third.
-    let mut wire = vec![3, (2 * 15 + 3) % 8, 14, 0b00_01_10_11];
+    let mut wire = header(RECORDS, 2 * 15 + 3);
+    wire.extend([14, 0b00_01_10_11]);
     wire.extend([&STORED[..], &[1; 8], &[2; 8]].concat());
     wire.extend(ZEROS);
     wire.extend([&STORED[..], &[5, 6, 7, 8]].concat());
@@ -42,14 +44,15 @@ fn records_by_hand() {
     }
     assert_eq!(said(&[&wire[..], &[0]].concat(), 33), Err(Length));
     // No records at all: 32 fields in 8 bytes of layout, then a tail.
-    let none = [&[3, 5, 255][..], &[255; 8], &[1, 2, 3, 4, 5]].concat();
+    let none = [&header(RECORDS, 5)[..], &[255; 9], &[1, 2, 3, 4, 5]].concat();
     assert_eq!(said(&none, 5), Ok(vec![1, 2, 3, 4, 5]));
 }
 
 #[test]
 fn columns_begin_again_in_each_piece() {
     // 2049 records of one byte: a piece of 2048 records in two blocks, and a piece of one record.
-    let mut wire = vec![3, 1, 0, 0];
+    let mut wire = header(RECORDS, 2049);
+    wire.extend([0, 0]);
     // The second block uses the predictor that the first one defined.
     wire.extend([&ZEROS[..], &[0, 0]].concat());
     wire.extend([&STORED[..], &[7, 0]].concat());
@@ -57,19 +60,20 @@ fn columns_begin_again_in_each_piece() {
     raw[2048] = 7;
     assert_eq!(said(&wire, 2049), Ok(raw));
     // In the second piece no predictor is defined yet.
-    let shared = [&wire[..9], &[0, 0]].concat();
+    let shared = [&wire[..wire.len() - 4], &[0, 0]].concat();
     assert_eq!(said(&shared, 2049), Err(Corrupt));
 }
 
 #[test]
 fn layouts_that_cannot_be_are_refused() {
-    assert_eq!(said(&[3, 0], 0), Err(Truncated), "no layout");
-    assert_eq!(said(&[3, 0, 7], 0), Err(Truncated), "no fields");
-    assert_eq!(said(&[3, 0, 11, 0b11_11], 0), Err(Corrupt), "16 bytes of fields in a record of 12");
-    assert_eq!(said(&[3, 0, 0, 1], 0), Err(Corrupt), "two bytes of a field in a record of one");
-    assert_eq!(said(&[3, 0, 255, 0, 0], 0), Err(Truncated), "256 fields in two bytes");
+    let empty = |layout: &[u8]| said(&[&header(RECORDS, 0), layout].concat(), 0);
+    assert_eq!(empty(&[]), Err(Truncated), "no layout");
+    assert_eq!(empty(&[7]), Err(Truncated), "no fields");
+    assert_eq!(empty(&[11, 0b11_11]), Err(Corrupt), "16 bytes of fields in a record of 12");
+    assert_eq!(empty(&[0, 1]), Err(Corrupt), "two bytes of a field in a record of one");
+    assert_eq!(empty(&[255, 0, 0]), Err(Truncated), "256 fields in two bytes");
     // Bits past the fields are ignored.
-    assert_eq!(said(&[3, 0, 7, 0b11_10_01_11], 0), Ok(vec![]));
+    assert_eq!(empty(&[7, 0b11_10_01_11]), Ok(vec![]));
 }
 
 /// Structures of a number, a random double with a fixed exponent, a kind and a flag, padded or packed.
@@ -99,7 +103,7 @@ fn found<W: Word>(packed: bool) {
                 let wires = [(); 3].map(|()| encode(&mut encoder, &raw));
                 for wire in &wires {
                     // 52 bits of noise, 3 of kind, 1 of flag, 3 of number: 59 of 120 or 128.
-                    assert_eq!(wire[..1], [3], "{count}, {effort:?}, {simd:?}: not records");
+                    assert!(wire[0] & RECORDS != 0, "{count}, {effort:?}, {simd:?}: not records");
                     let bits = wire.len() * 8 / count as usize;
                     assert!(bits < 66, "{bits} bits for {stride} bytes: {count}, {effort:?}, {simd:?}");
                     let back = decode(&mut Decoder::<W>::new().with_simd(simd), wire, raw.len());
@@ -156,11 +160,14 @@ fn a_layout_is_kept_only_for_what_is_like_it() {
     for effort in [Effort::Balanced, Effort::Ratio] {
         let alone = encode(&mut Encoder::<u64>::new(effort), &field);
         let mut encoder = Encoder::<u64>::remembering(effort);
-        assert_eq!(encode(&mut encoder, &records)[0], 3);
+        assert_eq!(encode(&mut encoder, &records)[0] & RECORDS, RECORDS);
         let after = encode(&mut encoder, &field);
         let lens = (after[0], after.len(), alone[0], alone.len());
-        assert!(after[0] < 3 && after.len() <= alone.len() + alone.len() / 8, "{effort:?}: {lens:?}");
-        assert_eq!(encode(&mut encoder, &records)[0], 3);
+        assert!(
+            after[0] & RECORDS == 0 && after.len() <= alone.len() + alone.len() / 8,
+            "{effort:?}: {lens:?}"
+        );
+        assert_eq!(encode(&mut encoder, &records)[0] & RECORDS, RECORDS);
         // An encoder that does not remember writes the same wire as a new one.
         let mut fresh = Encoder::<u64>::new(effort);
         encode(&mut fresh, &records);
@@ -172,7 +179,7 @@ fn a_layout_is_kept_only_for_what_is_like_it() {
 fn damaged_records_do_no_harm() {
     let raw = structures(2500, false);
     let wire = encode(&mut Encoder::<u64>::new(Effort::Ratio), &raw);
-    assert_eq!(wire[0], 3);
+    assert_eq!(wire[0] & (RECORDS | COPIES), RECORDS);
     for seed in 0..300 {
         let mut damaged = wire.clone();
         for change in random_bytes(seed, 8).as_chunks::<4>().0 {

@@ -1,5 +1,6 @@
 //! Every tier writes the same bytes and decodes every wire to the same result.
 
+use crate::header;
 use mpress_codec::conformance::{decode, encode, families, random_bytes, tiers};
 use mpress_diffpack::{Decoder, Effort, Encoder, Word};
 
@@ -32,7 +33,7 @@ fn run<W: Word>() {
                     let mut damaged = wire.clone();
                     for change in random_bytes(seed, 16).as_chunks::<4>().0 {
                         let at = usize::from(u16::from_le_bytes([change[0], change[1]]));
-                        if at >= 2 && at < damaged.len() {
+                        if at >= header(0, len).len() && at < damaged.len() {
                             damaged[at] ^= change[2];
                         }
                     }

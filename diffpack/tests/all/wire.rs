@@ -1,5 +1,6 @@
 //! The edges of the wire format: header, bound, stored blocks, definitions, unused fields, and which wires are refused with which error.
 
+use crate::{COPIES, RECORDS, header};
 use mpress_codec::DecodeErrorKind::{self, Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::conformance::{decode, encode, random_bytes, tiers};
 use mpress_codec::{Codec, Encode, Reset};
@@ -16,27 +17,22 @@ fn facts() {
 #[test]
 fn an_empty_message_is_a_header_and_a_tail_travels_as_it_is() {
     let mut encoder = Encoder64::new(Effort::Ratio);
-    assert_eq!(encode(&mut encoder, b""), [1, 0]);
-    assert_eq!(encode(&mut encoder, b"seven b"), *b"\x01\x07seven b");
+    assert_eq!(encode(&mut encoder, b""), [0x10, 0]);
+    assert_eq!(encode(&mut encoder, b"seven b"), *b"\x10\x07seven b");
 }
 
 fn bound_is_reached<W: Word>() {
     for len in [0, 1, 8, 2047, 2048, 2049, 10_000] {
         let raw = random_bytes(7, len);
         let words = len / W::WIDTH * W::WIDTH;
+        let most = header(0, len).len() + len + 2 * words.div_ceil(2048);
         for effort in Effort::ALL {
             let wire = encode(&mut Encoder::<W>::new(effort), &raw);
-            assert!(wire.len() <= 2 + len + 2 * words.div_ceil(2048), "{len} bytes, {effort:?}");
-            if len >= 1000 {
-                assert_eq!(
-                    wire.len(),
-                    2 + len + 2 * words.div_ceil(2048),
-                    "{len} bytes of noise, {effort:?}"
-                );
-            }
+            assert!(wire.len() <= most, "{len} bytes, {effort:?}");
+            assert!(len < 1000 || wire.len() == most, "{len} bytes of noise, {effort:?}");
         }
     }
-    assert_eq!(Diffpack::<W>::encoder().max_encoded_len(10_000), Some(10_012));
+    assert_eq!(Diffpack::<W>::encoder().max_encoded_len(10_000), Some(10_013));
     assert_eq!(Diffpack::<W>::encoder().max_encoded_len(usize::MAX - 100), None);
 }
 
@@ -52,58 +48,6 @@ fn an_encoder_is_of_bounded_size() {
     // 16 KiB of this is the table of earlier words.
     assert!(size_of::<Encoder<u64>>() <= 37 << 10, "{}", size_of::<Encoder<u64>>());
     assert!(size_of::<Decoder<u64>>() <= 32 << 10);
-}
-
-/// A version 2 wire of 64 words: one block of copies with these sequences (literals, copies, distance), and the block of its literals.
-fn copies(sequences: &[[u8; 3]], literals: &[u8]) -> Vec<u8> {
-    let mut wire = vec![2, 0, 1, 14 << 4];
-    wire.extend((sequences.len() as u16).to_le_bytes());
-    wire.extend(sequences.iter().map(|[l, c, _]| l.min(&15) | c.min(&15) << 4));
-    wire.extend(sequences.iter().flat_map(|[.., distance]| [*distance, 0]));
-    wire.extend(sequences.iter().flat_map(|[l, c, _]| [*l, *c]).filter_map(|count| count.checked_sub(15)));
-    [&wire, literals].concat()
-}
-
-#[test]
-fn copies_by_hand() {
-    let words = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
-    // Stored literals: 5 and 6; then 6 copies of them, and a 7 that repeats.
-    let literals = [&[0, 14 << 4][..], &words(&[5, 6, 7])].concat();
-    let wire = copies(&[[2, 6, 2], [1, 55, 1]], &literals);
-    let mut expected = [5, 6].repeat(4);
-    expected.resize(64, 7);
-    for simd in tiers() {
-        let back = decode(&mut Decoder64::new().with_simd(simd), &wire, 512);
-        assert_eq!(back, Ok(words(&expected)));
-    }
-    // Literals after the last sequence, and no literals.
-    let rest = copies(&[[2, 0, 0], [0, 61, 2]], &literals);
-    let last = decode(&mut Decoder64::new(), &rest, 512).unwrap();
-    assert_eq!(last[504..], words(&[7]));
-    for end in 0..wire.len() {
-        assert_eq!(decode(&mut Decoder64::new(), &wire[..end], 512), Err(Truncated), "{end}");
-    }
-}
-
-#[test]
-fn copies_that_cannot_be_are_refused() {
-    let literals = [&[0, 14 << 4][..], &[9; 16]].concat();
-    let refused = |sequences: &[[u8; 3]]| decode(&mut Decoder64::new(), &copies(sequences, &literals), 512);
-    assert!(refused(&[[2, 62, 1]]).is_ok());
-    assert_eq!(refused(&[]), Err(Corrupt), "no sequence");
-    assert_eq!(refused(&[[2, 62, 3]]), Err(Corrupt), "from before the message");
-    assert_eq!(refused(&[[2, 62, 0]]), Err(Corrupt), "copies from nowhere");
-    assert_eq!(refused(&[[1, 0, 1], [1, 62, 1]]), Err(Corrupt), "a distance of nothing");
-    assert_eq!(refused(&[[0, 0, 0], [2, 62, 1]]), Err(Corrupt), "a sequence of nothing");
-    assert_eq!(refused(&[[3, 62, 1]]), Err(Corrupt), "more literals than there are");
-    assert_eq!(refused(&[[2, 63, 1]]), Err(Corrupt), "more words than the block has");
-    assert_eq!(refused(&[[1, 0, 0]; 65]), Err(Corrupt), "more sequences than words");
-    // The literals of a block of copies cannot be copies, and version 1 has no copies.
-    let nested = copies(&[[2, 62, 1]], &copies(&[[1, 1, 1]], &literals)[2..]);
-    assert_eq!(decode(&mut Decoder64::new(), &nested, 512), Err(Corrupt));
-    let mut old = copies(&[[2, 62, 1]], &literals);
-    old[0] = 1;
-    assert_eq!(decode(&mut Decoder64::new(), &old, 512), Err(Corrupt));
 }
 
 fn repeating<W: Word>() {
@@ -122,7 +66,7 @@ fn repeating<W: Word>() {
     }
     let mut wires = tiers().into_iter().map(|simd| {
         let wire = encode(&mut Encoder::<W>::new(Effort::Ratio).with_simd(simd), &raw);
-        assert!(wire[0] == 4 && wire.len() * 3 < raw.len() * 2, "{} of {}", wire.len(), raw.len());
+        assert!(wire[0] & COPIES != 0 && wire.len() * 3 < raw.len() * 2, "{} of {}", wire.len(), raw.len());
         let back = decode(&mut Decoder::<W>::new().with_simd(simd), &wire, raw.len());
         assert!(back == Ok(raw.clone()));
         wire
@@ -197,7 +141,7 @@ fn said(wire: &[u8], len: usize) -> Result<Vec<u8>, DecodeErrorKind> {
 
 /// A wire of 8 words in one block: its head and the rest.
 fn one_block(head: u16, rest: &[u8]) -> Vec<u8> {
-    [&[1, 0][..], &head.to_le_bytes(), rest].concat()
+    [&header(0, 64)[..], &head.to_le_bytes(), rest].concat()
 }
 
 const DEFINED: u16 = 15 << 12;
@@ -248,17 +192,67 @@ fn what_no_encoder_writes_is_refused() {
     ] {
         assert_eq!(said(&one_block(head, rest), 64), Err(kind), "{head:#x}, {rest:?}");
     }
-    assert_eq!(said(&[0, 0], 0), Err(Unsupported));
-    assert_eq!(said(&[5, 0], 0), Err(Unsupported));
-    assert_eq!(said(&[4, 16], 0), Err(Corrupt));
-    assert_eq!(said(&[3, 8], 0), Err(Corrupt));
-    assert_eq!(said(&[1, 1], 0), Err(Length));
-    assert_eq!(said(&[1, 8], 0), Err(Corrupt));
     // Words of 16 bits have no fixed-point domain; for words of 32 bits its unit is below 256.
     let fixed = |unit: u8| one_block(DEFINED, &[3, 1, unit]);
     assert_eq!(decode(&mut Decoder16::new(), &fixed(0), 64), Err(Corrupt));
     assert_eq!(decode(&mut Decoder32::new(), &fixed(1), 64), Err(Corrupt));
     assert_eq!(decode(&mut Decoder32::new(), &fixed(0), 64), Ok(vec![0; 64]));
+}
+
+#[test]
+fn headers_that_cannot_be_are_refused() {
+    // An empty message, with or without a bit for copies.
+    assert_eq!(said(&[0x10, 0], 0), Ok(vec![]));
+    assert_eq!(said(&[0x10 | COPIES, 0], 0), Ok(vec![]));
+    // Another number of the format, and bits that are not known.
+    for first in (0..=255_u8).filter(|first| first >> 4 != 1 || first & 12 != 0) {
+        assert_eq!(said(&[first, 0], 0), Err(Unsupported), "{first:#x}");
+    }
+    for (wire, len, kind) in [
+        (&[][..], 0, Truncated),
+        (&[0x10], 0, Truncated),
+        (&[0x10, 0x80], 128, Truncated),
+        (&[0x10, 0x80, 0], 0, Corrupt),       // 0 in two bytes
+        (&[0x10, 0x81, 0x80, 0], 1, Corrupt), // 1 in three bytes
+        (&[0x10, 1], 0, Length),
+        (&[0x10, 0], 1, Length),
+        (&[0x10 | RECORDS, 5, 0, 0], 6, Length),
+        (&[0x10, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1], 7, Length), // 2^64 - 1
+        (&[0x10, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2], 7, Corrupt), // 65 bits
+        (&[0x10, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1], 0, Corrupt), // 11 bytes
+    ] {
+        assert_eq!(said(wire, len), Err(kind), "{wire:x?}, {len} bytes");
+    }
+}
+
+#[test]
+fn wires_from_before_this_format_are_refused() {
+    // Byte 0 was a version, 1 to 4, and byte 1 the length modulo 8: here 64 zeros, "seven b", a record of one field, and copies.
+    for old in [
+        &[1, 0, 0, 15 << 4, 0][..],
+        b"\x01\x07seven b",
+        &[2, 0, 1, 14 << 4, 1, 0, 1 << 4 | 1, 1, 0, 0, 14 << 4, 5, 0, 0, 0, 0, 0, 0, 0],
+        &[3, 0, 7, 3, 0, 15 << 4, 0],
+        &[4, 0, 0, 15 << 4, 0],
+        &[4, 8, 7, 3, 0, 15 << 4, 0],
+    ] {
+        for len in [0, 1, 7, 8, 16, 64] {
+            assert_eq!(said(old, len), Err(Unsupported), "{old:?}, {len} bytes");
+        }
+    }
+}
+
+/// The zeros of a message take no byte of their own, so that only the header says how many there are.
+#[test]
+fn a_message_of_zeros_has_one_length() {
+    let len = 1 << 20;
+    for effort in Effort::ALL {
+        let wire = encode(&mut Encoder64::new(effort), &vec![0; len]);
+        assert!(said(&wire, len) == Ok(vec![0; len]));
+        for other in [0, 8, len / 2, len - 2048, len - 64, len - 8, len + 8, len + 64, len + 2048, 2 * len] {
+            assert_eq!(said(&wire, other), Err(Length), "{other}");
+        }
+    }
 }
 
 #[test]

@@ -4,7 +4,6 @@
 use super::decode;
 use super::encode::{self, Stop};
 use super::parameters::Parameters;
-use crate::format::VERSION;
 use crate::kernel;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Unsupported};
 use mpress_codec::simd::Simd;
@@ -13,6 +12,8 @@ use mpress_codec::{Codec, CodecId, Decode, DecodeError, Encode, EncodeError, Ful
 
 /// Length in bytes of the header of a stored message (format, section 9).
 const HEADER: usize = 2;
+/// Byte 0 of it.
+const VERSION: u8 = 1;
 /// Set in byte 1 of the header if the message has a stream.
 const CODED: u8 = 1 << 3;
 

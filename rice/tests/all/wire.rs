@@ -1,5 +1,6 @@
 //! The edges of the wire format: headers, heads, bounds, and what a decoder refuses.
 
+use crate::header;
 use mpress_codec::DecodeErrorKind::{self, Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::conformance::{decode, encode, random_bytes, tiers};
 use mpress_codec::{Codec, Encode};
@@ -8,7 +9,7 @@ use mpress_rice::{Decoder, Encoder, Encoder8, Encoder32, Mapping, Rice, Word};
 /// A message of one block of 32-bit words.
 fn one_block(parameter: u16, mapping: u16, unary_len: u16, rest: &[u8]) -> Vec<u8> {
     let head = parameter | mapping << 7 | unary_len << 9;
-    [&[1, 0], &head.to_le_bytes()[..], rest].concat()
+    [&[2, 32], &head.to_le_bytes()[..], rest].concat()
 }
 
 fn said(wire: &[u8], words: usize) -> Result<Vec<u32>, DecodeErrorKind> {
@@ -26,22 +27,22 @@ fn facts() {
 
 #[test]
 fn the_layout_is_the_documented_one() {
-    assert_eq!(encode(&mut Encoder32::auto(), b""), [1, 0]);
+    assert_eq!(encode(&mut Encoder32::auto(), b""), [2, 0]);
     // Only a tail.
-    assert_eq!(encode(&mut Encoder32::auto(), b"abc"), *b"\x01\x03abc");
+    assert_eq!(encode(&mut Encoder32::auto(), b"abc"), *b"\x02\x03abc");
     // A zero block.
-    assert_eq!(encode(&mut Encoder32::new(Mapping::Unsigned), &[0; 1024]), [1, 0, 0, 0]);
+    assert_eq!(encode(&mut Encoder32::new(Mapping::Unsigned), &[0; 1024]), [2, 0x80, 8, 0, 0]);
     // Constant words: mapping 3, the four bytes of the least word, nothing else.
     let constant = [7, 1, 0, 0].repeat(256);
-    assert_eq!(encode(&mut Encoder32::new(Mapping::Offset), &constant), [1, 0, 0x80, 1, 7, 1, 0, 0]);
+    assert_eq!(encode(&mut Encoder32::new(Mapping::Offset), &constant), [2, 0x80, 8, 0x80, 1, 7, 1, 0, 0]);
     // Too short to gain: stored.
-    assert_eq!(encode(&mut Encoder32::auto(), &[9; 4]), [1, 4, 32, 0, 9, 9, 9, 9]);
+    assert_eq!(encode(&mut Encoder32::auto(), &[9; 4]), [2, 4, 32, 0, 9, 9, 9, 9]);
     // Lane 0 of eight has the words 0, 8, 16...: the least significant bits of the first 32 bytes are those of row 0.
     let ones: Vec<u8> = (0..256_u32).flat_map(|i| u32::from(i % 8 == 3).to_le_bytes()).collect();
     let wire = encode(&mut Encoder32::new(Mapping::Unsigned), &ones);
     let mut row = [0; 32];
     row[12..16].fill(0xff);
-    assert_eq!(wire, [&[1, 0, 1, 0], &row[..]].concat());
+    assert_eq!(wire, [&[2, 0x80, 8, 1, 0], &row[..]].concat());
     // One value of 200 among zeros: its quotient is 200, and the codes of the zeros are single ones.
     let mut outlier = vec![0; 256];
     outlier[3] = 200;
@@ -49,7 +50,7 @@ fn the_layout_is_the_documented_one() {
     let mut unary = [0; 57];
     (unary[0], unary[25]) = (0b111, 0b1111_1000);
     unary[26..].fill(0xff);
-    assert_eq!(wire, [&[1, 0, 0, 57 << 1], &unary[..]].concat());
+    assert_eq!(wire, [&[2, 0x80, 2, 0, 57 << 1], &unary[..]].concat());
 }
 
 #[test]
@@ -76,11 +77,15 @@ fn broken_wires_are_refused_for_the_right_reason() {
     ] {
         assert_eq!(said(&wire, 8), Err(kind), "{wire:?}");
     }
-    assert_eq!(said(&[2, 0], 0), Err(Unsupported));
-    assert_eq!(said(&[1, 1], 0), Err(Length));
-    assert_eq!(said(&[1, 8], 0), Err(Corrupt));
-    assert_eq!(said(&[1], 0), Err(Truncated));
-    assert_eq!(said(&[1, 0, 0], 0), Err(Length));
+    // The header that was once of version 1, and one that there may be.
+    assert_eq!(said(&[1, 0], 0), Err(Unsupported));
+    assert_eq!(said(&[3, 0], 0), Err(Unsupported));
+    assert_eq!(said(&[2, 1], 0), Err(Length));
+    assert_eq!(said(&[2, 8], 0), Err(Length));
+    assert_eq!(said(&[2, 0x80, 0], 0), Err(Corrupt), "0 in two bytes");
+    assert_eq!(said(&[2], 0), Err(Truncated));
+    assert_eq!(said(&[2, 0x80], 0), Err(Truncated));
+    assert_eq!(said(&[2, 0, 0], 0), Err(Length));
 }
 
 /// A block of words without remainders with these quotients, and the words that they represent with the parameter `k`: `None` if no encoder can write
@@ -96,8 +101,8 @@ fn quotients<W: Word>(k: u32, quotients: &[u64]) -> (Vec<u8>, Option<Vec<u8>>) {
     let rows = quotients.len().div_ceil(W::LANES);
     let remainders = vec![0; 32 * (rows * k as usize).div_ceil(W::BITS as usize)];
     let head = k as u16 | (unary.len() as u16) << 9;
-    let raw_len = (quotients.len() * W::WIDTH % 8) as u8;
-    let wire = [&[1, raw_len], &head.to_le_bytes()[..], &unary, &remainders].concat();
+    let mut wire = header(quotients.len() * W::WIDTH);
+    wire.extend([&head.to_le_bytes()[..], &unary, &remainders].concat());
     let fits = |quotient: u64| quotient < 256 && u128::from(quotient) << k < 1 << W::BITS;
     let word = |quotient: &u64| (quotient << k).to_le_bytes()[..W::WIDTH].to_vec();
     let raw =
@@ -152,7 +157,7 @@ fn bound_is_exact<W: Word>() {
             let raw = random_bytes(words as u64, words * W::WIDTH + tail);
             for mut encoder in Mapping::ALL.map(Encoder::<W>::new).into_iter().chain([Encoder::auto()]) {
                 let bound = encoder.max_encoded_len(raw.len());
-                assert_eq!(bound, Some(raw.len() + 2 * words.div_ceil(256) + 2));
+                assert_eq!(bound, Some(header(raw.len()).len() + raw.len() + 2 * words.div_ceil(256)));
                 assert_eq!(Some(encode(&mut encoder, &raw).len()), bound, "{words} words");
             }
         }

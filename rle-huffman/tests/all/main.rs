@@ -9,3 +9,14 @@ mod wire;
 
 #[path = "../support/settings.rs"]
 mod support_settings;
+
+/// The header of a message of `len` bytes; `flags` are planes and setting.
+fn header(flags: u8, mut len: usize) -> Vec<u8> {
+    let mut header = vec![2, flags];
+    while len >= 128 {
+        header.push(len as u8 | 128);
+        len >>= 7;
+    }
+    header.push(len as u8);
+    header
+}

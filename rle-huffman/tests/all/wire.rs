@@ -1,5 +1,6 @@
 //! The edges of the wire formats: header, bound, stored blocks and planes, and which wires are refused with which error.
 
+use crate::header;
 use crate::support_settings as settings;
 
 use mpress_codec::DecodeErrorKind::{self, Corrupt, Length, Truncated, Unsupported};
@@ -33,7 +34,7 @@ fn the_bound_is_reached_by_noise_and_never_passed() {
     for setting in SETTINGS {
         let (mut encoder, _) = (setting.make)(tiers()[0]);
         for len in [0_usize, 1, 7, 8, 300, 65_535, 65_536, 65_537, 200_000] {
-            let bound = 2 + len + len.div_ceil(65_536);
+            let bound = header(0, len).len() + len + len.div_ceil(65_536);
             assert_eq!(encoder.max_encoded_len(len), Some(bound));
             assert_eq!(encode(&mut encoder, &random_bytes(7, len)).len(), bound, "{}, {len}", setting.name);
         }
@@ -44,22 +45,22 @@ fn the_bound_is_reached_by_noise_and_never_passed() {
 #[test]
 fn wires_are_the_documented_ones() {
     let mut bytes = HuffmanEncoder::new(Width::One);
-    assert_eq!(encode(&mut bytes, b""), [1, 0]);
-    assert_eq!(encode(&mut bytes, b"seven b"), *b"\x01\x07\0seven b");
-    assert_eq!(encode(&mut bytes, &[0xab; 9]), [1, 1, 1, 0x0a, 0xb0]);
+    assert_eq!(encode(&mut bytes, b""), [2, 0, 0]);
+    assert_eq!(encode(&mut bytes, b"seven b"), *b"\x02\0\x07\0seven b");
+    assert_eq!(encode(&mut bytes, &[0xab; 9]), [2, 0, 9, 1, 0x0a, 0xb0]);
     // Lengths 1, 2, 2 of 'a' to 'c': 0001 and 1 for a moving base, gamma(97 + 1), gamma(3), differences 0, 1, 0. Codes 0, 10, 11.
     let abc = [b"a".repeat(10), b"b".repeat(5), b"c".repeat(5)].concat();
-    let expected = [1, 4, 1, 0x18, 0x18, 0x9a, 0x00, 0x00, 0x2a, 0xaf, 0xfc];
+    let expected = [2, 0, 20, 1, 0x18, 0x18, 0x9a, 0x00, 0x00, 0x2a, 0xaf, 0xfc];
     assert_eq!(encode(&mut bytes, &abc), expected);
     let mut runs = RleEncoder::new(Symbol::Of(Width::Two), Width::One);
-    assert_eq!(encode(&mut runs, b"xyababababab!"), *b"\x01\x25\x01\x42xyab!");
+    assert_eq!(encode(&mut runs, b"xyababababab!"), *b"\x02\x20\x0d\x01\x42xyab!");
     let mut long = RleEncoder::new(Symbol::Of(Width::One), Width::One);
-    assert_eq!(encode(&mut long, &[7; 1 + 15 + 300]), [1, 4, 1, 0xf1, 0xac, 0x02, 7]);
+    assert_eq!(encode(&mut long, &[7; 1 + 15 + 300]), [2, 0, 0xbc, 2, 1, 0xf1, 0xac, 0x02, 7]);
     // Doubles in which only the first byte varies.
     let doubles: Vec<u8> = (0..4).flat_map(|i| [i, 2, 3, 4, 5, 6, 7, 8]).collect();
     let mut planes = HuffmanEncoder::new(Width::Eight);
     let singles = (2..9).flat_map(|value| [0, value << 4]);
-    let expected: Vec<u8> = [1, 0x18, 0xfe, 0, 1, 2, 3].into_iter().chain(singles).collect();
+    let expected: Vec<u8> = [2, 0x18, 32, 0xfe, 0, 1, 2, 3].into_iter().chain(singles).collect();
     assert_eq!(encode(&mut planes, &doubles), expected);
 }
 
@@ -80,27 +81,34 @@ fn broken_headers_and_blocks_are_refused() {
     for code in ["rle", "huffman", "fano"] {
         for (wire, len, kind) in [
             (&[][..], 0, Truncated),
-            (&[1], 0, Truncated),
-            (&[2, 0], 0, Unsupported),
+            (&[2], 0, Truncated),
+            (&[2, 0], 0, Truncated),
+            // The header that was once of version 1.
+            (&[1, 0], 0, Unsupported),
             (&[0, 0], 0, Unsupported),
-            (&[1, 0x80], 0, Corrupt),
-            (&[1, 1], 0, Length),
-            (&[1, 0], 8, Truncated),
-            (&[1, 0, 0], 0, Length),
-            (&[1, 2, 0, 7], 2, Truncated),
-            (&[1, 2, 0, 7, 7, 7], 2, Length),
+            (&[2, 0x80, 0], 0, Corrupt),
+            (&[2, 1, 0], 0, Corrupt),
+            (&[2, 4, 0], 0, Corrupt),
+            // A length in more bytes than it needs, and another one.
+            (&[2, 0, 0x80, 0], 0, Corrupt),
+            (&[2, 0, 1], 0, Length),
+            (&[2, 0, 0], 8, Length),
+            (&[2, 0, 8], 8, Truncated),
+            (&[2, 0, 0, 0], 0, Length),
+            (&[2, 0, 2, 0, 7], 2, Truncated),
+            (&[2, 0, 2, 0, 7, 7, 7], 2, Length),
             // A plane that does not exist, and planes of no bytes.
-            (&[1, 2, 2, 7, 7], 2, Corrupt),
-            (&[1, 0x0a, 4, 7, 7], 2, Corrupt),
-            (&[1, 0x1a, 1, 7, 7], 2, Corrupt),
+            (&[2, 0, 2, 2, 7, 7], 2, Corrupt),
+            (&[2, 8, 2, 4, 7, 7], 2, Corrupt),
+            (&[2, 0x18, 2, 1, 7, 7], 2, Corrupt),
         ] {
             assert_eq!(refused(wire, len, code), kind, "{code}: {wire:?}");
         }
     }
     // Settings that only run lengths have.
-    assert_eq!(refused(&[1, 0x20], 0, "huffman"), Corrupt);
-    assert_eq!(refused(&[1, 0x40], 0, "fano"), Corrupt);
-    assert_eq!(decode(&mut RleDecoder::new(), &[1, 0x60], 0), Ok(Vec::new()));
+    assert_eq!(refused(&[2, 0x20, 0], 0, "huffman"), Corrupt);
+    assert_eq!(refused(&[2, 0x40, 0], 0, "fano"), Corrupt);
+    assert_eq!(decode(&mut RleDecoder::new(), &[2, 0x60, 0], 0), Ok(Vec::new()));
 }
 
 #[test]
@@ -125,7 +133,7 @@ fn a_plane_without_a_whole_symbol_is_never_coded() {
         }
     }
     // Wires of earlier encoders, which did not do this, are decoded.
-    assert_eq!(decode(&mut RleDecoder::new(), b"\x01\x65\x0112345", 5), Ok(b"12345".to_vec()));
+    assert_eq!(decode(&mut RleDecoder::new(), b"\x02\x60\x05\x0112345", 5), Ok(b"12345".to_vec()));
 }
 
 #[test]
@@ -145,14 +153,14 @@ fn broken_tokens_are_refused() {
         (&[0x0f, 0xff, 0xff, 0x7f], Corrupt),
         (&[0x71, 7, 0], Length),
     ] {
-        let wire = [&[1, 0, 1], tokens].concat();
+        let wire = [&[2, 0, 8, 1], tokens].concat();
         assert_eq!(refused(&wire, 8, "rle"), kind, "{tokens:?}");
     }
     assert_eq!(
-        decode(&mut RleDecoder::new(), &[1, 0, 1, 0x31, 7, 0x31, 8], 8),
+        decode(&mut RleDecoder::new(), &[2, 0, 8, 1, 0x31, 7, 0x31, 8], 8),
         Ok(vec![7, 7, 7, 7, 8, 8, 8, 8])
     );
-    assert_eq!(decode(&mut RleDecoder::new(), &[1, 0, 1, 0x31, 7, 0x40], 8), Ok(vec![7; 8]));
+    assert_eq!(decode(&mut RleDecoder::new(), &[2, 0, 8, 1, 0x31, 7, 0x40], 8), Ok(vec![7; 8]));
 }
 
 #[test]
@@ -183,15 +191,15 @@ fn broken_codes_are_refused() {
         // Bytes after the stream.
         (&[good[0], good[1], good[2], 9], Length),
     ] {
-        let wire = [&[1, 0, 1], codes].concat();
+        let wire = [&[2, 0, 8, 1], codes].concat();
         for code in ["huffman1", "fano1"] {
             let result = refused(&wire, 8, code);
             assert_eq!(result, kind, "{code}: {codes:?}");
         }
     }
-    let wire = [&[1, 0, 1], &good[..]].concat();
+    let wire = [&[2, 0, 8, 1], &good[..]].concat();
     assert_eq!(decode(&mut HuffmanDecoder::new(), &wire, 8), Ok(vec![0, 1, 0, 1, 0, 0, 1, 1]));
-    let seven = [&[1, 7, 1], &good[..]].concat();
+    let seven = [&[2, 0, 7, 1], &good[..]].concat();
     assert_eq!(decode(&mut HuffmanDecoder::new(), &seven, 7), Err(Corrupt), "a bit after the stream's end");
 }
 
@@ -200,7 +208,7 @@ fn broken_streams_are_refused() {
     // The same code, and four streams of 16 bytes.
     let wire = |sizes: [u8; 3], len: usize| {
         let sizes = sizes.map(|size| [size, 0]);
-        [&[1, 0, 1, 0b0001_0101, 0][..], sizes.as_flattened(), &[0b0101_0011; 64][..len]].concat()
+        [&[2, 0, 0x80, 4, 1, 0b0001_0101, 0][..], sizes.as_flattened(), &[0b0101_0011; 64][..len]].concat()
     };
     let raw = [0, 1, 0, 1, 0, 0, 1, 1].repeat(64);
     assert_eq!(decode(&mut HuffmanDecoder::new(), &wire([16; 3], 64), 512), Ok(raw));

@@ -1,5 +1,6 @@
-//! Blocks of dense copies: by hand, which are refused, and that encoders find units, runs and near copies.
+//! Blocks of copies: by hand, which are refused, and that encoders find units, runs and near copies.
 
+use crate::{COPIES, RECORDS, header};
 use mpress_codec::DecodeErrorKind::{self, Corrupt, Truncated};
 use mpress_codec::conformance::{decode, encode, random_bytes, tiers};
 use mpress_diffpack::{Decoder, Decoder64, Effort, Encoder, Word};
@@ -11,8 +12,9 @@ fn bits(numbers: &[(u64, u32)]) -> Vec<u8> {
     all.chunks(8).map(|byte| byte.iter().zip(0..).map(|(bit, i)| u8::from(*bit) << i).sum()).collect()
 }
 
-/// A version 4 wire of 64 words: one block of dense copies, with units of `unit` words and `first` words of a cut one. Fields: a, b, a', b', u, v, e.
-fn dense(
+/// A wire of `len` bytes: one block of copies, with units of `unit` words and `first` words of a cut one. Fields: a, b, a', b', u, v, e.
+fn copies_of(
+    len: usize,
     [unit, first]: [u16; 2],
     [sequences, words]: [u64; 2],
     fields: [u64; 7],
@@ -23,8 +25,22 @@ fn dense(
     let [a, b, more, more_copies, short, long, residual] = fields;
     let widths = [(a, 3), (b, 3), (more, 4), (more_copies, 4), (short, 4), (long - 1, 4), (residual, 4)];
     let fields = bits(&[&[(sequences, 11), (words, 11)], &widths[..]].concat());
-    [&[4, 0][..], &head.to_le_bytes(), &fields, literals, &bits(packed)].concat()
+    [&header(COPIES, len)[..], &head.to_le_bytes(), &fields, literals, &bits(packed)].concat()
 }
+
+/// One of 64 words.
+fn copies(
+    units: [u16; 2],
+    numbers: [u64; 2],
+    fields: [u64; 7],
+    literals: &[u8],
+    packed: &[(u64, u32)],
+) -> Vec<u8> {
+    copies_of(512, units, numbers, fields, literals, packed)
+}
+
+/// Bytes of the header of a message of 64 words.
+const HEADER: usize = 3;
 
 fn words_of(words: &[u64]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
@@ -51,7 +67,7 @@ fn exact_and_near_copies_by_hand() {
         &[(0, 2), (3, 2), (3, 2), (11, 6), (0, 4)],
         &[(2, 2); 15],
     ];
-    let wire = dense([1, 0], [3, 3], [2, 2, 1, 6, 1, 4, 2], &stored(&[5, 6, 7]), &packed.concat());
+    let wire = copies([1, 0], [3, 3], [2, 2, 1, 6, 1, 4, 2], &stored(&[5, 6, 7]), &packed.concat());
     let mut expected = [5, 6].repeat(4);
     expected.resize(49, 7);
     expected.extend(8..=22);
@@ -61,7 +77,7 @@ fn exact_and_near_copies_by_hand() {
     }
     // The distance before the first sequence is 1; literals may follow the last one.
     let wire =
-        dense([1, 0], [1, 2], [1, 0, 1, 6, 0, 1, 0], &stored(&[5, 9]), &[(1, 1), (0, 2), (0, 1), (61, 6)]);
+        copies([1, 0], [1, 2], [1, 0, 1, 6, 0, 1, 0], &stored(&[5, 9]), &[(1, 1), (0, 2), (0, 1), (61, 6)]);
     let mut expected = vec![5; 63];
     expected.push(9);
     assert_eq!(read(&wire), Ok(words_of(&expected)));
@@ -71,23 +87,23 @@ fn exact_and_near_copies_by_hand() {
 fn units_by_hand() {
     // Units of 3 words: 2 of the first one, 20 whole ones, 2 of the last one. Two are literals.
     let wire =
-        dense([3, 2], [1, 5], [2, 5, 0, 0, 0, 1, 0], &stored(&[1, 2, 3, 4, 5]), &[(2, 2), (19, 5), (0, 2)]);
+        copies([3, 2], [1, 5], [2, 5, 0, 0, 0, 1, 0], &stored(&[1, 2, 3, 4, 5]), &[(2, 2), (19, 5), (0, 2)]);
     let mut expected = vec![1, 2];
     expected.extend([3, 4, 5].iter().cycle().take(62));
     assert_eq!(read(&wire), Ok(words_of(&expected)));
     // A block whose first unit began in the block before: 1 word and 21 units, from 4 units before.
     let before: Vec<u64> = (0..256).collect();
-    let second = dense([3, 1], [1, 0], [1, 5, 0, 0, 2, 1, 0], &[], &[(0, 1), (21, 5), (1, 2), (3, 2)]);
-    let wire = [&[4, 0][..], &stored(&before), &second[2..]].concat();
+    let second = copies([3, 1], [1, 0], [1, 5, 0, 0, 2, 1, 0], &[], &[(0, 1), (21, 5), (1, 2), (3, 2)]);
+    let wire = [&header(COPIES, 8 * 320)[..], &stored(&before), &second[HEADER..]].concat();
     let expected: Vec<u64> = before.iter().copied().chain((0..64).map(|i| 244 + i % 12)).collect();
     assert_eq!(decode(&mut Decoder64::new(), &wire, 8 * 320), Ok(words_of(&expected)));
 }
 
 #[test]
-fn dense_copies_that_cannot_be_are_refused() {
+fn copies_that_cannot_be_are_refused() {
     let fields = [2, 6, 0, 0, 2, 1, 0];
     let two = stored(&[5, 6]);
-    let make = |units, numbers, packed: &[(u64, u32)]| dense(units, numbers, fields, &two, packed);
+    let make = |units, numbers, packed: &[(u64, u32)]| copies(units, numbers, fields, &two, packed);
     // Two literals and 62 copies from 2 words before.
     let good = [(2, 2), (61, 6), (1, 2), (1, 2)];
     let wire = make([1, 0], [1, 2], &good);
@@ -108,38 +124,29 @@ fn dense_copies_that_cannot_be_are_refused() {
     refused(&make([1, 0], [1, 2], &[(1, 2), (62, 6), (1, 2), (0, 2)]), "a literal left over");
     let three = [(1, 2), (0, 6), (1, 2), (0, 2), (2, 2), (59, 6), (1, 2), (0, 2)];
     refused(&make([1, 0], [2, 2], &three), "more literals than there are");
-    for (at, bit, why) in [(3, 2, "head, bit 10"), (3, 3, "head, bit 11"), (2, 0, "copies and dense copies")]
-    {
+    for (at, bit, why) in [(1, 2, "head, bit 10"), (1, 3, "head, bit 11"), (0, 0, "head, bit 0")] {
         let mut wire = wire.clone();
-        wire[at] ^= 1 << bit;
+        wire[HEADER + at] ^= 1 << bit;
         refused(&wire, why);
     }
     for field in [2, 3] {
         let mut fields = fields;
         fields[field] = 11;
-        refused(&dense([1, 0], [1, 2], fields, &two, &good), "an extension of 11 bits");
+        refused(&copies([1, 0], [1, 2], fields, &two, &good), "an extension of 11 bits");
     }
-    let nested = dense([1, 0], [1, 64], fields, &wire[2..], &[(2, 2), (61, 6), (1, 2), (1, 2)]);
+    let nested = copies([1, 0], [1, 64], fields, &wire[HEADER..], &[(2, 2), (61, 6), (1, 2), (1, 2)]);
     refused(&nested, "copies as literals");
     let all = stored(&[5; 64]);
-    refused(&dense([1, 0], [0, 64], fields, &all, &[]), "no sequence, but all words as literals");
-    // Blocks of two words, valid as such, as the literals.
-    let inner = dense([1, 0], [1, 1], [1, 0, 0, 0, 0, 1, 0], &stored(&[5]), &[(1, 1), (0, 2)]);
-    let of_version_2 = [&[4, 0, 1, 14 << 4, 1, 0, 1 | 1 << 4, 1, 0][..], &stored(&[5])].concat();
-    for inner in [inner, of_version_2] {
-        assert_eq!(decode(&mut Decoder64::new(), &inner, 16), Ok(words_of(&[5, 5])));
-        refused(&dense([1, 0], [1, 2], fields, &inner[2..], &good), "copies as the literals of copies");
-    }
-    for version in 1..4 {
-        let mut wire = wire.clone();
-        wire[0] = version;
-        assert!(read(&wire).is_err(), "version {version}");
-        assert!(version == 3 || read(&wire) == Err(Corrupt), "version {version}");
-    }
-    // Records of one field of 8 bytes: version 4 says by bit 3 that there are any, version 3 has no dense copies.
-    let records = |header: [u8; 2]| [&header[..], &[7, 3], &wire[2..]].concat();
-    assert_eq!(read(&records([4, 1 << 3])), read(&wire));
-    refused(&records([3, 0]), "dense copies in version 3");
+    refused(&copies([1, 0], [0, 64], fields, &all, &[]), "no sequence, but all words as literals");
+    // A block of two words, valid as such, as the literals.
+    let inner = copies_of(16, [1, 0], [1, 1], [1, 0, 0, 0, 0, 1, 0], &stored(&[5]), &[(1, 1), (0, 2)]);
+    assert_eq!(decode(&mut Decoder64::new(), &inner, 16), Ok(words_of(&[5, 5])));
+    refused(&copies([1, 0], [1, 2], fields, &inner[2..], &good), "copies as the literals of copies");
+    let with = |flags: u8, rest: &[u8]| [&header(flags, 512), rest, &wire[HEADER..]].concat();
+    refused(&with(0, &[]), "copies where the header has none");
+    // Records of one field of 8 bytes.
+    assert_eq!(read(&with(RECORDS | COPIES, &[7, 3])), read(&wire));
+    refused(&with(RECORDS, &[7, 3]), "copies where the header has records only");
 }
 
 /// Points of three words, each several times, in messages of which a point begins anywhere.
@@ -167,7 +174,7 @@ fn repeated_points_are_copied_as_units() {
         let first = wires.next().unwrap();
         assert!(wires.all(|wire| wire == first));
         // With 3 bytes for each copy it were more than a sixth.
-        assert!(first[0] == 4 && first.len() * 6 < raw.len(), "{} of {}", first.len(), raw.len());
+        assert!(first[0] & COPIES != 0 && first.len() * 6 < raw.len(), "{} of {}", first.len(), raw.len());
     }
 }
 
