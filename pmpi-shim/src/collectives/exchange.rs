@@ -9,6 +9,10 @@ use crate::mpi::sys::*;
 use crate::operations::state::Shim;
 use std::ffi::c_int;
 
+/// From this length on an MPI asks the receiver before it sends a message. Two ranks that send each other such
+/// messages begin together.
+const LONG: usize = 64 << 10;
+
 /// Alltoall, Alltoallv and Alltoallw. For the latter two only two ranks know each length, so the ranks vote.
 /// In-place calls are left to the MPI.
 pub(crate) unsafe fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
@@ -29,15 +33,14 @@ pub(crate) unsafe fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
     {
         return pass();
     }
-    let any_long = || peers.ranks().any(|rank| shim.is_long(&from.of(rank)));
-    let by = if to.equal { By::Tag } else { By::Vote(&any_long) };
-    shim.exchange(&peers, how, &by, pass, |start| {
+    let start = |start: &mut Start<'_>| {
         let (rank, size) = (start.group.rank(), start.group.size());
         // SAFETY: the program's own blocks. In each step a rank receives from the rank that sends to it.
         unsafe {
             // With an even number of ranks, each sends in one of the steps to the rank that it receives from.
             let partner = Some((rank + size / 2) % size).filter(|partner| size % 2 == 0 && *partner != rank);
-            let partner = partner.filter(|&rank| shim.is_long(&from.of(rank)) || shim.is_long(&to.of(rank)));
+            let is_long = |block: Span| block.bytes().is_some_and(|len| len >= LONG);
+            let partner = partner.filter(|&rank| is_long(from.of(rank)) || is_long(to.of(rank)));
             if from.buf == to.buf && from.buf != BOTTOM {
                 if let Some(partner) = partner {
                     start.meet(partner, false);
@@ -63,7 +66,18 @@ pub(crate) unsafe fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
                 start.send(&from.of(dest), dest);
             }
         }
-    })
+    };
+    let len = to.of(0).bytes().filter(|_| to.equal);
+    match (how, len.filter(|&len| shim.races && shim.engine.chunk(len).is_none())) {
+        (How::Blocking(comm), Some(len)) => {
+            shim.race(&peers, (comm, len.saturating_mul(size.unsigned_abs() as usize)), pass, start)
+        }
+        _ if to.equal => shim.exchange(&peers, how, &By::Tag, pass, start),
+        _ => {
+            let any_long = || peers.ranks().any(|rank| shim.is_long(&from.of(rank)));
+            shim.exchange(&peers, how, &By::Vote(&any_long), pass, start)
+        }
+    }
 }
 
 /// Gather and Gatherv. `mine`: the block of this rank. `blocks`: those of all ranks, at the root.

@@ -4,7 +4,7 @@
 use super::Group;
 use crate::handlers::recv;
 use crate::handlers::send;
-use crate::messages::agreed::{By, How};
+use crate::messages::agreed::{By, How, Way};
 use crate::messages::peers::{Origin, Peers};
 use crate::mpi::fatal::give_up;
 use crate::mpi::span::{Layout, Span};
@@ -17,6 +17,7 @@ use std::cell::RefCell;
 use std::ffi::c_int;
 use std::ptr;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Greatest number of pending messages of a rank in each direction. More would not be faster, but need memory
 /// at both ends.
@@ -253,12 +254,47 @@ impl Shim {
         pass: impl Fn() -> c_int,
         start: impl FnOnce(&mut Start<'_>),
     ) -> c_int {
-        let tag = match peers.collectives.decide(&self.private, how, by) {
-            Ok(Some(tag)) => tag,
+        match peers.collectives.decide(&self.private, how, by) {
+            Ok(Some(tag)) => self.exchange_here(peers, how, (tag, Way::Compressed), start),
+            Ok(None) => pass(),
+            Err(code) => code,
+        }
+    }
+
+    /// Makes a blocking all-to-all of short blocks, of this number of bytes in all, in the way that has been
+    /// fastest.
+    pub(super) fn race(
+        &self,
+        peers: &Arc<Peers>,
+        (comm, bytes): (MPI_Comm, usize),
+        pass: impl Fn() -> c_int,
+        start: impl FnOnce(&mut Start<'_>),
+    ) -> c_int {
+        let turn = match peers.collectives.alltoall(&self.private, comm) {
+            Ok(Some(turn)) => turn,
             Ok(None) => return pass(),
             Err(code) => return code,
         };
-        let group = Group::of(self, peers, tag, how.comm());
+        let (began, on_trial) = (Instant::now(), self.engine.is_on_trial());
+        let code = match turn.chunks {
+            Some((tag, _)) => self.exchange_here(peers, How::Blocking(comm), (tag, turn.way), start),
+            None => pass(),
+        };
+        // While other methods are on trial, its time says nothing about later calls.
+        let time = (!on_trial && !self.engine.is_on_trial()).then(|| (bytes, began.elapsed()));
+        turn.learn(None, time);
+        code
+    }
+
+    /// Makes a collective with this tag and in this way.
+    fn exchange_here(
+        &self,
+        peers: &Arc<Peers>,
+        how: How,
+        (tag, way): (c_int, Way),
+        start: impl FnOnce(&mut Start<'_>),
+    ) -> c_int {
+        let group = Group::of(self, peers, tag, how.comm()).made(self, way);
         self.collectively(&group, |group| {
             let mut started = Start::new(self, group, how);
             start(&mut started);

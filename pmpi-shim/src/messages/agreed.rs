@@ -32,6 +32,8 @@ pub(crate) struct Collectives {
     begun: AtomicBool,
     bcasts: Turns,
     allgathers: Turns,
+    /// For those of short blocks.
+    alltoalls: Turns,
     /// Number of collectives in chunks so far.
     in_chunks: AtomicU32,
     varied: Vote,
@@ -116,6 +118,16 @@ impl Collectives {
             Some(tag) => turns.in_chunks((tag, &self.in_chunks), comm, races),
             None => Ok(turns.short()),
         }
+    }
+
+    /// Decides about a blocking all-to-all of short blocks, in which the MPI's own algorithms may take fewer
+    /// steps. `None`: there is no tag, so the MPI makes it.
+    ///
+    /// # Errors
+    /// As for `decide`.
+    pub(crate) fn alltoall(&self, private: &Private, comm: MPI_Comm) -> Result<Option<Turn<'_>>, c_int> {
+        let tag = self.tag(private, How::Blocking(comm))?;
+        tag.map(|tag| self.alltoalls.in_chunks((tag, &self.in_chunks), comm, true)).transpose()
     }
 
     /// The tag of the communicator, if this call can have one. Agreeing on it makes all ranks wait for each
