@@ -61,13 +61,15 @@ impl Record {
         Arc::new(Self { active: UnsafeCell::new(active), template, key, inner, thread, place, looks, moves })
     }
 
-    /// A mark of this thread below the present place on the stack is of a call that was left by a jump.
+    /// A mark of this thread that is not well above the present place on the stack is of a call that was left by a jump.
     pub(super) fn user(&self) -> User {
+        /// Bytes by which two places in calls from the same frame may differ; the frames of the MPI and of an error handler take more.
+        const SAME: usize = 256;
         let here = 0_u8;
         match self.thread.load(Ordering::Acquire) {
             0 => User::Nobody,
             user if user != this_thread() => User::Other,
-            _ if self.place.load(Ordering::Relaxed) > (&raw const here).addr() => User::Outer,
+            _ if self.place.load(Ordering::Relaxed) > (&raw const here).addr() + SAME => User::Outer,
             _ => User::Nobody,
         }
     }
@@ -124,16 +126,14 @@ impl InUse {
         is_ready
     }
 
-    fn tell_inner(&mut self) {
-        let key = key_of(self.active().as_deref());
-        self.0.inner.store(key, Ordering::Release);
-    }
-}
-
-impl InUse {
     /// The call completes nothing.
     pub(crate) fn only_looks(&self) {
         self.0.looks.store(true, Ordering::Release);
+    }
+
+    fn tell_inner(&mut self) {
+        let key = key_of(self.active().as_deref());
+        self.0.inner.store(key, Ordering::Release);
     }
 }
 
