@@ -156,7 +156,6 @@ const NEWER: [Mpi; 2] = [Mpi::OpenMpi5, Mpi::Mpich5Standard];
 /// What shows that the shim fits an MPI: all prototypes and constants, and every call.
 const NEWER_TESTS: [&str; 2] = ["abi", "transparent"];
 const NEWER_WORDS: [&str; 3] = ["every_call_on_this_host", "prototypes", "constants"];
-    ["every_call_on_this_host", "communicators_of_sessions", "prototypes", "constants"];
 
 /// The tests of `preload/tests` whose outcome depends on the MPI by more than how it waits.
 const OF_EACH_MPI: [&str; 8] =
