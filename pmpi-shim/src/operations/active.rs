@@ -149,6 +149,17 @@ impl Active {
         }
     }
 
+    /// Whether `advance` may say that its request is not to be passed to the MPI yet.
+    pub(crate) fn may_move(&self, context: &Context) -> bool {
+        match &self.finish {
+            Finish::Receive(posted) => {
+                posted.is_arriving() || context.engine.chunk(posted.capacity()).is_some()
+            }
+            Finish::Stream(..) | Finish::Collective(..) => true,
+            _ => false,
+        }
+    }
+
     /// Whether it makes progress only if it is advanced.
     pub(crate) fn is_moving(&self) -> bool {
         match &self.finish {

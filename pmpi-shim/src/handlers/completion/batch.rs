@@ -26,17 +26,23 @@ struct Slot {
     record: Option<InUse>,
     /// Whether it may be passed to the MPI.
     is_ready: bool,
+    /// Whether that is not known beforehand.
+    moves: bool,
     /// An inactive persistent request, which any call may start meanwhile: null to the MPI, and left to the program.
     is_inactive: bool,
 }
 
 impl Slot {
     fn of(shim: &Shim, request: MPI_Request) -> Self {
-        let mut slot = Self { inner: request, record: None, is_ready: true, is_inactive: false };
+        let mut slot =
+            Self { inner: request, record: None, is_ready: true, moves: false, is_inactive: false };
         if let Some(mut record) = shim.requests.use_one(request) {
             slot.inner = record.inner();
             match record.active() {
-                Some(_) => slot.record = Some(record),
+                Some(active) => {
+                    slot.moves = active.may_move(shim);
+                    slot.record = Some(record);
+                }
                 None => slot.is_inactive = true,
             }
         }
@@ -65,7 +71,7 @@ impl<'a> Batch<'a> {
     pub(super) fn advance(&mut self) -> bool {
         let mut all = true;
         for slot in &mut *self.slots {
-            if let Some(record) = &mut slot.record {
+            if let Some(record) = slot.record.as_mut().filter(|_| slot.moves) {
                 slot.is_ready = record.advance(self.shim);
                 slot.inner = record.inner();
             }
