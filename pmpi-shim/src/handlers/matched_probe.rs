@@ -1,6 +1,7 @@
 //! Mprobe, Improbe, Mrecv and Imrecv. A message that may be a frame is received before a matched probe reports it, since only then is its
 //! length known; the program gets the handle of an empty message to ourselves instead.
 
+use crate::handlers::recv;
 use crate::messages::error::{Error, called, raise};
 use crate::messages::peers::Peers;
 use crate::messages::posted::Posted;
@@ -215,39 +216,13 @@ pub(crate) unsafe fn mrecv(shim: &Shim, call: arguments::Mrecv, pass: impl Fn() 
     // SAFETY: the program's own arguments and places.
     unsafe {
         shim.trace_matched_receive(CallKind::Recv, &span, *message);
-        match shim.matched.take(*message) {
-            None => pass(),
-            Some(taken @ Taken::Received { .. }) if is_refused(shim, &span) => {
-                shim.matched.put(*message, taken);
-                pass()
-            }
-            Some(Taken::Received { comm, unreceived, stand_in }) => {
-                if let Err(code) = discard(message, stand_in) {
-                    return raise(comm, code);
-                }
-                match unreceived.into_receive(shim, &shim.requests, &span) {
-                    Ok(active) => progress::wait(shim, active, status),
-                    Err(error) => raise(comm, error),
-                }
-            }
-            Some(Taken::Left { comm, peers }) => {
-                let Some(posted) = post(shim, span, comm, peers) else { return pass() };
-                let posted = match posted {
-                    Ok(posted) => posted,
-                    Err(code) => return raise(comm, code),
-                };
-                let (into, mut found) = (posted.span(), empty_status());
-                let code = open::MPI_Mrecv(into.ptr, posted.count(), into.datatype, message, &raw mut found);
-                let result = if code == SUCCESS {
-                    posted.finish(shim, &mut found)
-                } else {
-                    posted.abandon(shim, found.MPI_SOURCE);
-                    Ok(())
-                };
-                store_status(status, &found);
-                result.map_or_else(|error| raise(comm, error), |()| code)
-            }
-        }
+        let received = |active| progress::wait(shim, active, status);
+        let left = |posted: Posted, comm| {
+            recv::complete(shim, posted, (comm, status), |into, count, found| {
+                open::MPI_Mrecv(into.ptr, count, into.datatype, message, found)
+            })
+        };
+        receive(shim, span, message, pass, received, left)
     }
 }
 
@@ -258,6 +233,36 @@ pub(crate) unsafe fn imrecv(shim: &Shim, call: arguments::Imrecv, pass: impl Fn(
     // SAFETY: the program's own arguments and places.
     unsafe {
         shim.trace_matched_receive(CallKind::Irecv, &span, *message);
+        let received = |active| {
+            *request = shim.requests.hand_out(active);
+            SUCCESS
+        };
+        let left = |posted: Posted, _| {
+            let (into, mut inner) = (posted.span(), REQUEST_NULL);
+            let code = open::MPI_Imrecv(into.ptr, posted.count(), into.datatype, message, &raw mut inner);
+            if code == SUCCESS {
+                *request = shim.requests.hand_out(Active::new(inner, Finish::Receive(posted)));
+            }
+            code
+        };
+        receive(shim, span, message, pass, received, left)
+    }
+}
+
+/// Receives a matched message: one that has been received before, or one that was left with the MPI.
+///
+/// # Safety
+/// `span` and `message` must be the arguments of the program's call.
+unsafe fn receive(
+    shim: &Shim,
+    span: Span,
+    message: *mut MPI_Message,
+    pass: impl Fn() -> c_int,
+    received: impl FnOnce(Active) -> c_int,
+    left: impl FnOnce(Posted, MPI_Comm) -> c_int,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
         match shim.matched.take(*message) {
             None => pass(),
             Some(taken @ Taken::Received { .. }) if is_refused(shim, &span) => {
@@ -268,27 +273,14 @@ pub(crate) unsafe fn imrecv(shim: &Shim, call: arguments::Imrecv, pass: impl Fn(
                 if let Err(code) = discard(message, stand_in) {
                     return raise(comm, code);
                 }
-                match unreceived.into_receive(shim, &shim.requests, &span) {
-                    Ok(active) => {
-                        *request = shim.requests.hand_out(active);
-                        SUCCESS
-                    }
-                    Err(error) => raise(comm, error),
-                }
+                let active = unreceived.into_receive(shim, &shim.requests, &span);
+                active.map_or_else(|error| raise(comm, error), received)
             }
-            Some(Taken::Left { comm, peers }) => {
-                let Some(posted) = post(shim, span, comm, peers) else { return pass() };
-                let posted = match posted {
-                    Ok(posted) => posted,
-                    Err(code) => return raise(comm, code),
-                };
-                let (into, mut inner) = (posted.span(), REQUEST_NULL);
-                let code = open::MPI_Imrecv(into.ptr, posted.count(), into.datatype, message, &raw mut inner);
-                if code == SUCCESS {
-                    *request = shim.requests.hand_out(Active::new(inner, Finish::Receive(posted)));
-                }
-                code
-            }
+            Some(Taken::Left { comm, peers }) => match post(shim, span, comm, peers) {
+                None => pass(),
+                Some(Ok(posted)) => left(posted, comm),
+                Some(Err(code)) => raise(comm, code),
+            },
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::messages::waiting;
 use crate::mpi::arguments;
 use crate::mpi::generalized::{self, Delivered};
 use crate::mpi::operation::Operation;
-use crate::mpi::span::{Envelope, store_status};
+use crate::mpi::span::{Envelope, Span, store_status};
 use crate::mpi::sys::*;
 use crate::mpi::{open, real};
 use crate::operations::active::{Active, Finish};
@@ -133,11 +133,29 @@ unsafe fn in_one_call(shim: &Shim, message: &Envelope, peers: &Arc<Peers>, statu
         Ok(posted) => posted,
         Err(code) => return raise(comm, code),
     };
-    let (into, mut found) = (posted.span(), empty_status());
     // SAFETY: the posted receive lives until the call returns; the program's own status pointer. The MPI may call the program's error
     // handler here, hence `open`.
     unsafe {
-        let code = open::MPI_Recv(into.ptr, posted.count(), into.datatype, peer, tag, comm, &raw mut found);
+        complete(shim, posted, (comm, status), |into, count, found| {
+            open::MPI_Recv(into.ptr, count, into.datatype, peer, tag, comm, found)
+        })
+    }
+}
+
+/// Makes the MPI's own blocking receive of a message that was posted for it, and delivers what has come.
+///
+/// # Safety
+/// `receive` must receive into the span that it is given; `status` must be a status or `MPI_STATUS_IGNORE`.
+pub(super) unsafe fn complete(
+    shim: &Shim,
+    posted: Posted,
+    (comm, status): (MPI_Comm, *mut MPI_Status),
+    receive: impl FnOnce(Span, c_int, *mut MPI_Status) -> c_int,
+) -> c_int {
+    let mut found = empty_status();
+    let code = receive(posted.span(), posted.count(), &raw mut found);
+    // SAFETY: the caller vouches for the receive and the place.
+    unsafe {
         let result = if code == SUCCESS {
             posted.finish(shim, &mut found)
         } else {

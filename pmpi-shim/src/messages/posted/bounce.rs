@@ -1,4 +1,4 @@
-//! A buffer of ours for a message that must not go to the program's memory at once.
+//! Our own buffer, for a message that must not go to the program's memory yet.
 
 use crate::messages::context::Context;
 use crate::mpi::span::ByteSpan;
