@@ -4,7 +4,7 @@
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
-#[cfg(feature = "conformance")]
+#[cfg(any(feature = "std", feature = "conformance"))]
 extern crate std;
 
 #[cfg(feature = "conformance")]
@@ -12,11 +12,13 @@ pub mod conformance;
 mod error;
 pub mod frame;
 mod id;
+#[cfg(feature = "std")]
+pub mod io;
 mod kind;
 mod lend;
-mod out;
 #[cfg(feature = "alloc")]
-mod prefixed;
+mod message;
+mod out;
 pub mod simd;
 #[doc(hidden)]
 pub mod support;
@@ -27,6 +29,9 @@ pub use id::CodecId;
 pub use kind::Kind;
 pub use lend::{decode_into, decode_into_uninit, encode_into};
 pub use out::{Out, Place};
-#[cfg(feature = "alloc")]
-pub use prefixed::{Check, decode_to_vec, encode_to_vec};
 pub use traits::{Codec, Decode, Encode, Reset};
+#[cfg(feature = "alloc")]
+pub use {
+    bytemuck::Pod,
+    message::{Compress, codec_of, compress_with, decoded_len, decompress_with},
+};

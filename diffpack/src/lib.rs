@@ -30,12 +30,14 @@ pub use encode::{Diffpack, Encoder};
 pub use word::Word;
 
 // What its users need, so that they need no other crate.
-#[cfg(feature = "alloc")]
-pub use mpress_codec::{Check, decode_to_vec, encode_to_vec};
+#[cfg(feature = "std")]
+pub use mpress_codec::io;
 pub use mpress_codec::{
     Codec, CodecId, Decode, DecodeError, DecodeErrorKind, Encode, EncodeError, Full, Out, Reset, decode_into,
     decode_into_uninit, encode_into, simd,
 };
+#[cfg(feature = "alloc")]
+pub use mpress_codec::{Compress, Pod, codec_of, compress_with, decoded_len, decompress_with};
 
 /// The static description of codec 3: words of 64 bits.
 pub type Diffpack64 = Diffpack<u64>;

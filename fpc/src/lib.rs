@@ -17,12 +17,14 @@ pub use encode::{Encoder, Fpc};
 pub use word::Word;
 
 // What its users need, so that they need no other crate.
-#[cfg(feature = "alloc")]
-pub use mpress_codec::{Check, decode_to_vec, encode_to_vec};
+#[cfg(feature = "std")]
+pub use mpress_codec::io;
 pub use mpress_codec::{
     Codec, CodecId, Decode, DecodeError, DecodeErrorKind, Encode, EncodeError, Full, MemoryError, Out, Reset,
     decode_into, decode_into_uninit, encode_into, simd,
 };
+#[cfg(feature = "alloc")]
+pub use mpress_codec::{Compress, Pod, codec_of, compress_with, decoded_len, decompress_with};
 
 /// The static description of codec 6: messages of 64-bit values.
 pub type Fpc64 = Fpc<u64>;

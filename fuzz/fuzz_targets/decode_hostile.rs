@@ -4,13 +4,16 @@
 
 use libfuzzer_sys::fuzz_target;
 use mpress_codec::simd::Simd;
-use mpress_codec::{Check, DecodeErrorKind, decode_to_vec};
+use mpress_codec::{CodecId, DecodeErrorKind, decompress_with};
 use mpress_fuzz::{decode, encode, pair, split};
 
 fuzz_target!(|data: &[u8]| {
     let Some((codec, setting, len, wire)) = split(data) else { return };
     let new = || pair(codec, setting, Simd::detect());
-    if let Ok(raw) = decode_to_vec(&mut new().1, wire, len, Check::None) {
+    // With the right check, as who means harm would send it.
+    let message = [&[1][..], wire, &crc32fast::hash(&[&[1][..], wire].concat()).to_le_bytes()].concat();
+    let id = CodecId(wire.first().copied().unwrap_or_default());
+    if let Ok(raw) = decompress_with::<u8>(id, &mut new().1, &message, len) {
         assert!(raw.len() <= len, "more than was allowed");
     }
     if let Ok(raw) = decode(&mut *new().1, wire, len) {

@@ -20,9 +20,11 @@ pub use lz77::Lz77;
 pub use lzo::Lzo1x;
 
 // What its users need, so that they need no other crate.
-#[cfg(feature = "alloc")]
-pub use mpress_codec::{Check, decode_to_vec, encode_to_vec};
+#[cfg(feature = "std")]
+pub use mpress_codec::io;
 pub use mpress_codec::{
     Codec, CodecId, Decode, DecodeError, DecodeErrorKind, Encode, EncodeError, Full, Out, Reset, decode_into,
     decode_into_uninit, encode_into,
 };
+#[cfg(feature = "alloc")]
+pub use mpress_codec::{Compress, Pod, codec_of, compress_with, decoded_len, decompress_with};

@@ -85,7 +85,7 @@ impl Extent {
             command.args(["--exclude", "mpress-benches", "--exclude", "xtask"]);
         }
         if std::env::var_os(SCHEDULES).is_none() {
-            command.env(SCHEDULES, "10");
+            command.env(SCHEDULES, "5");
         }
         command.env("MPICC", MPI.mpicc());
         command

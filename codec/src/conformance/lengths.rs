@@ -11,7 +11,7 @@ const TRIED: [&str; 6] = ["zeros", "constant", "smooth f64", "random", "text", "
 const LONGEST: usize = 1 << 20;
 
 /// The number of bytes modulo which a wire of this codec holds the length of its message, where it does not always show all of it. The formats are
-/// those of others, or follow them closely; the layer around the wire, a frame or `encode_to_vec`, holds the length. (Nor does a stream of FPC 1.1 where
+/// those of others, or follow them closely; the layer around the wire, a frame or `compress`, holds the length. (Nor does a stream of FPC 1.1 where
 /// the bytes after its last double look like one more block. No message here has such bytes.)
 fn held_in_part(codec: CodecId) -> Option<usize> {
     match codec {

@@ -25,7 +25,7 @@ pub(crate) fn skip<T>(reason: impl std::fmt::Display) -> Option<T> {
 
 /// How many of this number of random schedules to run: `MPRESS_TEST_SCHEDULES` percent of them.
 pub(crate) fn schedules(all: usize) -> usize {
-    let percent = std::env::var("MPRESS_TEST_SCHEDULES").unwrap_or_else(|_| "10".to_owned());
+    let percent = std::env::var("MPRESS_TEST_SCHEDULES").unwrap_or_else(|_| "5".to_owned());
     all * percent.parse::<usize>().expect("MPRESS_TEST_SCHEDULES is a percentage") / 100
 }
 

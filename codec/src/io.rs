@@ -1,0 +1,149 @@
+//! Files and other streams of bytes in compressed chunks (feature `std`). Normative layout: `docs/format/message.md`, "Files".
+#![forbid(unsafe_code)]
+
+use crate::{Codec, compress_with, decompress_with};
+use alloc::vec::Vec;
+use std::io::{self, BufRead, Error, ErrorKind, Read, Write};
+
+/// The maximum number of raw bytes in a chunk.
+pub const CHUNK: usize = 256 << 10;
+/// The maximum number of bytes of the message that a chunk becomes.
+const MOST: u32 = 1 << 20;
+
+/// Compresses what is written to it with the codec `C`, chunk by chunk. [`finish`](Self::finish) writes the last chunk and the end, without which a reader refuses
+/// the file.
+#[derive(Debug)]
+pub struct Writer<C: Codec, W: Write> {
+    encoder: C::Encoder,
+    to: W,
+    chunk: Vec<u8>,
+}
+
+impl<C: Codec, W: Write> Writer<C, W> {
+    /// A writer with the codec's default encoder.
+    #[must_use]
+    pub fn new(to: W) -> Self {
+        Self::with_encoder(C::encoder(), to)
+    }
+
+    /// A writer with this encoder.
+    #[must_use]
+    pub fn with_encoder(encoder: C::Encoder, to: W) -> Self {
+        Self { encoder, to, chunk: Vec::new() }
+    }
+
+    /// Writes what is left, and the end; flushes, and returns where it was written to.
+    ///
+    /// # Errors
+    /// Those of writing; `OutOfMemory`.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.write_chunk()?;
+        self.to.write_all(&[0; 4])?;
+        self.to.flush()?;
+        Ok(self.to)
+    }
+
+    fn write_chunk(&mut self) -> io::Result<()> {
+        if self.chunk.is_empty() {
+            return Ok(());
+        }
+        let message = compress_with(C::ID, &mut self.encoder, &self.chunk);
+        let message = message.map_err(|error| Error::new(ErrorKind::OutOfMemory, error))?;
+        let length = u32::try_from(message.len()).ok().filter(|length| *length <= MOST);
+        let length = length.ok_or_else(|| Error::other("the codec made a chunk four times longer"))?;
+        self.to.write_all(&length.to_le_bytes())?;
+        self.to.write_all(&message)?;
+        self.chunk.clear();
+        Ok(())
+    }
+}
+
+impl<C: Codec, W: Write> Write for Writer<C, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.chunk.len() == CHUNK {
+            self.write_chunk()?;
+        }
+        let some = &bytes[..bytes.len().min(CHUNK - self.chunk.len())];
+        self.chunk.extend_from_slice(some);
+        Ok(some.len())
+    }
+
+    /// Flushes what was compressed; the bytes of a chunk that is not full stay here until [`finish`](Self::finish).
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
+/// Reads what a [`Writer`] of the same codec has written. It may be anything: a reader needs memory for one chunk, and gives an error where there is damage.
+#[derive(Debug)]
+pub struct Reader<C: Codec, R: Read> {
+    decoder: C::Decoder,
+    from: R,
+    message: Vec<u8>,
+    chunk: Vec<u8>,
+    /// How much of the chunk was read.
+    at: usize,
+    is_over: bool,
+}
+
+impl<C: Codec, R: Read> Reader<C, R> {
+    /// A reader.
+    #[must_use]
+    pub fn new(from: R) -> Self {
+        Self { decoder: C::decoder(), from, message: Vec::new(), chunk: Vec::new(), at: 0, is_over: false }
+    }
+
+    /// What comes after the end, if all was read.
+    #[must_use]
+    pub fn into_inner(self) -> R {
+        self.from
+    }
+
+    fn read_chunk(&mut self) -> io::Result<()> {
+        let mut length = [0; 4];
+        self.from.read_exact(&mut length)?;
+        let length = u32::from_le_bytes(length);
+        if length == 0 {
+            self.is_over = true;
+            return Ok(());
+        }
+        let invalid = |error| Error::new(ErrorKind::InvalidData, error);
+        if length > MOST {
+            return Err(Error::new(ErrorKind::InvalidData, "a chunk is longer than any that is written"));
+        }
+        self.message.clear();
+        // The memory grows with what is there.
+        (&mut self.from).take(u64::from(length)).read_to_end(&mut self.message)?;
+        if self.message.len() < length as usize {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        self.chunk = decompress_with(C::ID, &mut self.decoder, &self.message, CHUNK).map_err(invalid)?;
+        self.at = 0;
+        if self.chunk.is_empty() {
+            return Err(Error::new(ErrorKind::InvalidData, "a chunk without bytes"));
+        }
+        Ok(())
+    }
+}
+
+impl<C: Codec, R: Read> BufRead for Reader<C, R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.at == self.chunk.len() && !self.is_over {
+            (self.chunk, self.at) = (Vec::new(), 0);
+            self.read_chunk()?;
+        }
+        Ok(&self.chunk[self.at..])
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        self.at = self.chunk.len().min(self.at + bytes);
+    }
+}
+
+impl<C: Codec, R: Read> Read for Reader<C, R> {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let read = self.fill_buf()?.read(room)?;
+        self.consume(read);
+        Ok(read)
+    }
+}
