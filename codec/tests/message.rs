@@ -1,5 +1,6 @@
 //! Messages that describe themselves, and files of them: the layout, what is refused, and any bytes at all.
 #![cfg(feature = "std")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, TooLong, Truncated, Unsupported};
 use mpress_codec::io::{CHUNK, Reader, Writer};
