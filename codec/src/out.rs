@@ -194,8 +194,9 @@ impl<'a> Out<'a> {
         Ok(())
     }
 
-    /// The memory that this writes to, from its first byte on, for kernels that write to it directly and then call
-    /// [`assume_written`](Self::assume_written).
+    /// The memory that this writes to, [`len`](Self::len) + [`remaining`](Self::remaining) bytes from its first one on, for kernels that write to it directly and
+    /// then call [`assume_written`](Self::assume_written). Only initialised bytes may be written through it: the memory may be a slice of the caller's
+    /// ([`from_slice`](Self::from_slice)), and what was written before stays [`written`](Self::written).
     #[must_use]
     #[inline]
     pub fn as_mut_ptr(&mut self) -> *mut MaybeUninit<u8> {

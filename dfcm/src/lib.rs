@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)] // allowed again only in `lanes::kernel`, for loads, stores and calls that rely on a token
 
 mod bits;
