@@ -51,7 +51,7 @@ fn schedules(all: usize) -> String {
 
 #[test]
 fn random_schedules_on_this_host() {
-    let Some(rig) = Rig::new("ahead_random") else { return };
+    let Some(rig) = Rig::beside_others("ahead_random") else { return };
     let early = on_this_host(&rig, 2, &["random", "60000", &schedules(4000)], "all");
     // How many depends on the machine.
     assert!(early.iter().sum::<u64>() > 100, "{early:?}");
@@ -64,7 +64,7 @@ fn random_schedules_on_this_host() {
 
 #[test]
 fn random_schedules_between_two_nodes() {
-    let Some(rig) = Rig::new("ahead_nodes") else { return };
+    let Some(rig) = Rig::beside_others("ahead_nodes") else { return };
     let Some(cluster) = two_nodes() else { return };
     for (args, predict) in [
         (&["random", "60000", &schedules(1000)][..], "all"),
@@ -79,7 +79,7 @@ fn random_schedules_between_two_nodes() {
 
 #[test]
 fn every_call_on_this_host() {
-    let Some(rig) = Rig::new("ahead_every_call") else { return };
+    let Some(rig) = Rig::beside_others("ahead_every_call") else { return };
     on_this_host(&rig, 2, &["all"], "all");
     on_this_host(&rig, 2, &["multiple", "all"], "all");
 }

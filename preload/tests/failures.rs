@@ -14,7 +14,7 @@ use support::{Rig, two_nodes};
 
 #[test]
 fn a_damaged_frame_is_an_error_and_never_data() {
-    let Some(rig) = Rig::new("poison") else { return };
+    let Some(rig) = Rig::beside_others("poison") else { return };
     let written = rig.job(Launcher::Local, 2, "poison", &[]).compressing().run("poison");
     written.assert_well();
     assert!(written.stdout.contains(" damaged frames, 0 wrong\n"), "{}", written.stdout);
@@ -24,7 +24,7 @@ fn a_damaged_frame_is_an_error_and_never_data() {
 
 #[test]
 fn damaged_frames_in_collectives_are_errors_and_never_data() {
-    let Some(rig) = Rig::new("damaged") else { return };
+    let Some(rig) = Rig::beside_others("damaged") else { return };
     let ranks: &[usize] = if rig.mpi.family() == Family::Mpich { &[2] } else { &[2, 3] };
     for &ranks in ranks {
         let job = rig.job(Launcher::Local, ranks, "damaged", &[]).compressing_over("damage.so");
@@ -39,7 +39,7 @@ fn damaged_frames_in_collectives_are_errors_and_never_data() {
 
 #[test]
 fn ranks_that_disagree_pass_everything_through() {
-    let Some(rig) = Rig::new("disagree") else { return };
+    let Some(rig) = Rig::beside_others("disagree") else { return };
     let job = rig.job(Launcher::Local, 2, "transparent", &["every_pair", "probes"]);
     let without = job.run("without");
     for (name, words, script) in [
@@ -78,7 +78,7 @@ fn ranks_that_disagree_pass_everything_through() {
 /// A launcher may not pass variables on: settings that only rank 0 uses may be set there only.
 #[test]
 fn a_report_for_rank_0_alone_is_of_all_ranks() {
-    let Some(rig) = Rig::new("first") else { return };
+    let Some(rig) = Rig::beside_others("first") else { return };
     let job = rig.job(Launcher::Local, 2, "transparent", &["every_pair", "probes"]);
     let without = job.run("without");
     for (name, wanted, script) in [
@@ -107,7 +107,7 @@ fn a_report_for_rank_0_alone_is_of_all_ranks() {
 /// The handshake waits for the other ranks for a limited time; then it fails, which ends the job.
 #[test]
 fn a_rank_without_the_shim_ends_the_job() {
-    let Some(rig) = Rig::new("alone") else { return };
+    let Some(rig) = Rig::beside_others("alone") else { return };
     let job = rig.job(Launcher::Local, 2, "transparent", &["every_pair"]).env("MPRESS_PATIENCE", "2");
     let script = r#"[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && unset LD_PRELOAD; exec "$0" "$@""#;
     let written = job.compressing().wrapped(script).run("alone");
@@ -120,7 +120,7 @@ fn a_rank_without_the_shim_ends_the_job() {
 /// Rank 0 waits for rank 1 forever, if the panic does not end it.
 #[test]
 fn a_panic_ends_the_job() {
-    let Some(rig) = Rig::new("panic") else { return };
+    let Some(rig) = Rig::beside_others("panic") else { return };
     for place in ["call", "thread", "callback"] {
         let written = rig.job(Launcher::Local, 2, "panic", &[place]).compressing().run(place);
         written.assert_ended_badly();

@@ -34,7 +34,7 @@ fn calls_that_wait_after_a_part_of_a_message() {
 
 /// Runs a program with and without the shim, with all messages compressed.
 fn compare_program(name: &str) -> Option<Written> {
-    let rig = Rig::new(name)?;
+    let rig = Rig::beside_others(name)?;
     let job = rig.job(Launcher::Local, 2, name, &[]);
     let with = job.compressing().run("with");
     assert_same(&job.run("without"), &with);
@@ -67,14 +67,14 @@ fn copies_of_pending_messages_are_bounded() {
 
 #[test]
 fn an_error_handler_that_does_not_come_back() {
-    let Some(rig) = Rig::new("jump") else { return };
+    let Some(rig) = Rig::beside_others("jump") else { return };
     let job = rig.job(Launcher::Local, 2, "jump", &[]);
     assert_same(&job.run("without"), &job.compressing().run("with"));
 }
 
 #[test]
 fn a_job_that_ends_while_its_processes_exit() {
-    let Some(rig) = Rig::new("exit") else { return };
+    let Some(rig) = Rig::beside_others("exit") else { return };
     let job = rig.job(Launcher::Local, 2, "exit", &[]);
     assert_same(&job.run("without"), &job.compressing().run("with"));
 }

@@ -53,7 +53,7 @@ fn compare_in_chunks(rig: &Rig, ranks: usize, args: &[&str]) -> Written {
 
 #[test]
 fn every_call_on_this_host() {
-    let Some(rig) = Rig::new("every_call") else { return };
+    let Some(rig) = Rig::beside_others("every_call") else { return };
     let (without, with) = compare_on_this_host(&rig, 2, &["all"]);
     assert_framed(&with, 3000);
 
@@ -68,7 +68,7 @@ fn every_call_on_this_host() {
 
 #[test]
 fn every_call_where_threads_are_allowed() {
-    let Some(rig) = Rig::new("threads") else { return };
+    let Some(rig) = Rig::beside_others("threads") else { return };
     let (without, with) = compare_on_this_host(&rig, 2, &["multiple", "all"]);
     assert_framed(&with, 3000);
     if !without.logs[0].contains("thread 0") {
@@ -78,7 +78,7 @@ fn every_call_where_threads_are_allowed() {
 
 #[test]
 fn three_ranks_on_this_host() {
-    let Some(rig) = Rig::new("three_ranks") else { return };
+    let Some(rig) = Rig::beside_others("three_ranks") else { return };
     let (_, with) = compare_on_this_host(&rig, 3, &WITH_MANY);
     assert_framed(&with, 500);
     // Ten broadcasts and ten all-gathers of three blocks at least.
@@ -88,7 +88,7 @@ fn three_ranks_on_this_host() {
 /// With two ranks, other tests already include them.
 #[test]
 fn wrong_collectives_of_three_ranks() {
-    let Some(rig) = Rig::new("wrong_collectives") else { return };
+    let Some(rig) = Rig::beside_others("wrong_collectives") else { return };
     if rig.mpi.family() == Family::Mpich {
         skip::<()>("MPICH spins while it waits: more ranks than cores take it minutes");
         return;
@@ -102,7 +102,7 @@ fn wrong_collectives_of_three_ranks() {
 /// Together with the schedules between nodes, all are more than ten thousand; a part of them is run by default.
 #[test]
 fn random_schedules_on_this_host() {
-    let Some(rig) = Rig::new("random") else { return };
+    let Some(rig) = Rig::beside_others("random") else { return };
     let count = schedules(4000);
     let text = count.to_string();
     assert_framed(&compare_in_chunks(&rig, 2, &["random", "1", &text]), 15 * count as u64 / 2);
@@ -115,7 +115,7 @@ fn random_schedules_on_this_host() {
 
 #[test]
 fn random_schedules_between_two_nodes() {
-    let Some(rig) = Rig::new("random_nodes") else { return };
+    let Some(rig) = Rig::beside_others("random_nodes") else { return };
     let Some(cluster) = two_nodes() else { return };
     let count = schedules(2000);
     let with = compare_on_nodes(&rig, &cluster, 1, "random", &["random", "30000", &count.to_string()]);
@@ -147,7 +147,7 @@ fn compare_on_nodes(
 
 #[test]
 fn every_call_between_two_nodes() {
-    let Some(rig) = Rig::new("nodes") else { return };
+    let Some(rig) = Rig::beside_others("nodes") else { return };
     let Some(cluster) = two_nodes() else { return };
     // MPICH spins while it waits: with more ranks than cores this takes minutes.
     let ranks_per_node = if rig.mpi.family() == Family::Mpich { 1 } else { 2 };
@@ -159,7 +159,7 @@ fn every_call_between_two_nodes() {
 
 #[test]
 fn nonblocking_broadcasts_and_allgathers_between_two_nodes() {
-    let Some(rig) = Rig::new("in_turn") else { return };
+    let Some(rig) = Rig::beside_others("in_turn") else { return };
     let Some(cluster) = two_nodes() else { return };
     let args = ["collectives_in_turn"];
     // In each of 4 rounds, one broadcast and two blocks of an all-gather can be compressed; with 4 ranks, one and four in each of 16 rounds.
@@ -172,7 +172,7 @@ fn nonblocking_broadcasts_and_allgathers_between_two_nodes() {
 /// The sums are the same as those of the MPI only up to rounding; the values that the program checks are the same.
 #[test]
 fn sums_of_reals_are_compressed_where_the_order_is_free() {
-    let Some(rig) = Rig::new("reals") else { return };
+    let Some(rig) = Rig::beside_others("reals") else { return };
     let Some(cluster) = two_nodes() else { return };
     // MPICH spins while it waits.
     let ranks_per_node = if rig.mpi.family() == Family::Mpich { 1 } else { 2 };
@@ -199,7 +199,7 @@ fn sums_of_reals_are_compressed_where_the_order_is_free() {
 /// The start-up must not wait for a measurement in which only some ranks take part.
 #[test]
 fn heuristics_that_one_rank_cannot_read() {
-    let Some(rig) = Rig::new("hidden_heuristics") else { return };
+    let Some(rig) = Rig::beside_others("hidden_heuristics") else { return };
     let Some(cluster) = two_nodes() else { return };
     let folder = rig.folder().join("heuristics");
     std::fs::create_dir_all(&folder).unwrap();
@@ -217,7 +217,7 @@ fn heuristics_that_one_rank_cannot_read() {
 
 #[test]
 fn two_ranks_on_each_of_two_nodes() {
-    let Some(rig) = Rig::new("two_each") else { return };
+    let Some(rig) = Rig::beside_others("two_each") else { return };
     let Some(cluster) = two_nodes() else { return };
     let with = compare_on_nodes(&rig, &cluster, 2, "many", &WITH_MANY);
     assert_framed(&with, 300);
@@ -225,7 +225,7 @@ fn two_ranks_on_each_of_two_nodes() {
 
 #[test]
 fn a_wrong_setting_is_one_line_and_changes_nothing() {
-    let Some(rig) = Rig::new("wrong_setting") else { return };
+    let Some(rig) = Rig::beside_others("wrong_setting") else { return };
     let job = rig.job(Launcher::Local, 2, "transparent", &["every_pair", "probes"]);
     let without = job.run("without");
     for (name, value, line) in [
@@ -246,7 +246,7 @@ fn a_wrong_setting_is_one_line_and_changes_nothing() {
 
 #[test]
 fn an_unknown_setting_is_one_line_and_switches_nothing_off() {
-    let Some(rig) = Rig::new("unknown_setting") else { return };
+    let Some(rig) = Rig::beside_others("unknown_setting") else { return };
     let job = rig.job(Launcher::Local, 2, "transparent", &["every_pair"]);
     let without = job.run("without");
     let with = job.compressing().env("MPRESS_ROOT", "/opt").env("MPRESS_STRATGEY", "off");
@@ -261,7 +261,7 @@ fn an_unknown_setting_is_one_line_and_switches_nothing_off() {
 /// Errors in these do not prevent the compression of messages.
 #[test]
 fn a_file_that_cannot_be_used_is_one_line_and_the_program_runs_on() {
-    let Some(rig) = Rig::new("unusable") else { return };
+    let Some(rig) = Rig::beside_others("unusable") else { return };
     let job = rig.job(Launcher::Local, 2, "transparent", &["every_pair"]);
     let without = job.run("without");
     let summary = job.compressing().env("MPRESS_REPORT", "summary");
@@ -283,7 +283,7 @@ fn a_file_that_cannot_be_used_is_one_line_and_the_program_runs_on() {
 /// The order in which datatypes are packed depends on the heuristics: how many pages the TLB holds. On one node the shim sleeps until it is worth it.
 #[test]
 fn datatypes_are_packed_for_the_machine_in_the_heuristics() {
-    let Some(rig) = Rig::new("machine") else { return };
+    let Some(rig) = Rig::beside_others("machine") else { return };
     let job = rig.job(Launcher::Local, 2, "machine", &[]).preloading(&[SHIM, "packed.so"]);
     let packed = |name: &str, memory: &str| {
         let folder = rig.folder().join(format!("heuristics-{name}"));
@@ -309,7 +309,7 @@ fn datatypes_are_packed_for_the_machine_in_the_heuristics() {
 
 #[test]
 fn a_run_is_recorded_and_replayed() {
-    let Some(rig) = Rig::new("guided") else { return };
+    let Some(rig) = Rig::beside_others("guided") else { return };
     let job = rig.job(Launcher::Local, 2, "transparent", &["every_pair"]);
     let without = job.run("without");
     let guide = rig.folder().join("guide.toml");
@@ -329,7 +329,7 @@ fn a_run_is_recorded_and_replayed() {
 
 #[test]
 fn a_communicator_may_have_a_strategy_of_its_own() {
-    let Some(rig) = Rig::new("info") else { return };
+    let Some(rig) = Rig::beside_others("info") else { return };
     let job = rig.job(Launcher::Local, 2, "transparent", &["info"]);
     let without = job.run("without");
     let with = job.compressing().env("MPRESS_STRATEGY", "off").env("MPRESS_REPORT", "full").run("with");
@@ -353,7 +353,7 @@ fn a_communicator_may_have_a_strategy_of_its_own() {
 /// The shim must not end together with the world, because frames still arrive.
 #[test]
 fn communicators_of_sessions() {
-    let Some(rig) = Rig::new("sessions") else { return };
+    let Some(rig) = Rig::beside_others("sessions") else { return };
     if rig.mpi == Mpi::OpenMpi {
         skip::<()>("Open MPI 4.1 has no sessions");
         return;
@@ -382,7 +382,7 @@ fn a_late_rank_is_waited_for() {
 
 #[test]
 fn the_strategy_of_a_communicator_holds_in_its_collectives() {
-    let Some(rig) = Rig::new("info_collectives") else { return };
+    let Some(rig) = Rig::beside_others("info_collectives") else { return };
     let job = rig.job(Launcher::Local, 2, "transparent", &["info_collectives"]);
     let without = job.run("without");
     let with = job.compressing().env("MPRESS_REPORT", "full").run("with");
@@ -397,7 +397,7 @@ fn the_strategy_of_a_communicator_holds_in_its_collectives() {
 /// MPICH has about two thousand communicators, and the program may need each of them.
 #[test]
 fn many_communicators_with_collectives() {
-    let Some(rig) = Rig::new("many_communicators") else { return };
+    let Some(rig) = Rig::beside_others("many_communicators") else { return };
     let job = rig.job(Launcher::Local, 2, "communicators", &["3000", "1500"]);
     let without = job.run("without");
     let with = job.compressing().env("MPRESS_REPORT", "summary").run("with");
@@ -407,7 +407,7 @@ fn many_communicators_with_collectives() {
 
 #[test]
 fn the_report_is_what_was_asked_for() {
-    let Some(rig) = Rig::new("report") else { return };
+    let Some(rig) = Rig::beside_others("report") else { return };
     let job = rig.job(Launcher::Local, 2, "transparent", &["every_pair"]).compressing();
     let lines_of = |value| {
         let written = job.env("MPRESS_REPORT", value).run(value);

@@ -6,11 +6,11 @@ pub(crate) mod programs;
 use mpress_cluster::{Cluster, Config, Error, Family, Launcher, Mpi, Outcome, Rate};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 /// An MPI job needs all cores; two at a time would be slower than one after the other, and would break the time limits.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+static TURNS: RwLock<()> = RwLock::new(());
 
 /// The time limit of a job, apart from the two known hangs in `MPI_Finalize`: far longer than any takes, on a busy machine, too.
 const LIMIT: Duration = Duration::from_secs(900);
@@ -54,17 +54,33 @@ pub(crate) fn two_nodes_at(rate: Option<Rate>) -> Option<Cluster> {
 /// The placeholder of the preload library among other preloaded libraries.
 pub(crate) const SHIM: &str = "the shim";
 
+/// The right to run jobs: alone, or beside those of other tests.
+enum Turn {
+    Alone { _guard: RwLockWriteGuard<'static, ()> },
+    Beside { _guard: RwLockReadGuard<'static, ()> },
+}
+
 /// The setup of a test, and the right to run jobs.
 pub(crate) struct Rig {
     pub(crate) mpi: Mpi,
     pub(crate) shim: PathBuf,
     dir: PathBuf,
-    _turn: MutexGuard<'static, ()>,
+    _turn: Turn,
 }
 
 impl Rig {
-    /// `None` if `cargo xtask test` has not set the shim to test.
+    /// For a test whose jobs run alone. `None` if `cargo xtask test` has not set the shim to test.
     pub(crate) fn new(test: &str) -> Option<Self> {
+        // A test that failed has released the lock by panicking; that does not affect the next.
+        Self::with(test, || Turn::Alone { _guard: TURNS.write().unwrap_or_else(PoisonError::into_inner) })
+    }
+
+    /// For a test whose outcome does not depend on when something happens: its jobs run beside those of other such tests. Jobs mostly wait at their start and end.
+    pub(crate) fn beside_others(test: &str) -> Option<Self> {
+        Self::with(test, || Turn::Beside { _guard: TURNS.read().unwrap_or_else(PoisonError::into_inner) })
+    }
+
+    fn with(test: &str, turn: impl FnOnce() -> Turn) -> Option<Self> {
         let (Some(shim), Ok(mpi)) = (std::env::var_os("MPRESS_TEST_SHIM"), std::env::var("MPRESS_TEST_MPI"))
         else {
             return skip("MPRESS_TEST_SHIM and MPRESS_TEST_MPI are not set (`cargo xtask test` sets them)");
@@ -74,9 +90,7 @@ impl Rig {
         let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{mpi}-{test}"));
         let _new: std::io::Result<()> = std::fs::remove_dir_all(&dir);
         std::fs::create_dir_all(&dir).unwrap();
-        // A test that failed has released the lock by panicking; that does not affect the next.
-        let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(Self { mpi, shim, dir, _turn: turn })
+        Some(Self { mpi, shim, dir, _turn: turn() })
     }
 
     /// A library of `programs/preload`.
