@@ -323,6 +323,11 @@ fn for_a_peer_without_it_the_engines_own_codecs_are_used() {
         }
     }
     let fixed = settings(&[&BYTES], "fixed:bytes");
+    let [one, other] = pair(&fixed, &settings(&[&BYTES_2], "fixed:bytes"));
+    for kind in KINDS {
+        let raw = message(16_000);
+        assert_eq!(pass(&one, &other, &raw, *kind), (CodecId::RAW, Ok(raw)));
+    }
     assert_eq!(
         codec_of(&engine(&fixed), &message(16_000), Kind::Int64, Destination::OtherNode),
         CodecId::RAW
@@ -470,7 +475,7 @@ fn an_engine_works_on_after_a_panic_of_a_codec() {
     let engine = forced(&PANICKING);
     let sent = wire(forced(&BYTES).encode(&message(8000), Kind::Int64, Destination::OtherNode).as_ref(), &[]);
     for len in [8000, 3 << 20] {
-        let raw = message(len);
+        let raw = smooth(len);
         let encode = || engine.encode(&raw, Kind::Int64, Destination::OtherNode);
         assert!(catch_unwind(AssertUnwindSafe(encode)).is_err(), "the panic is the caller's");
         assert!(catch_unwind(AssertUnwindSafe(|| receive(&engine, &sent))).is_err());

@@ -39,7 +39,7 @@ fn run(paths: &Paths) -> Result<Done, Error> {
         } else {
             copy_workspace(paths, &folder)?
         }
-        let blocks = blocks(part(&page, heading)?)?;
+        let blocks = blocks(&part(&page, heading)?)?;
         count += blocks.len();
         for block in blocks {
             block.follow(&folder, &target)?;
@@ -65,12 +65,18 @@ fn copy_workspace(paths: &Paths, folder: &Path) -> Result<(), Error> {
     step::run("copy of the workspace", &mut copy)
 }
 
-/// The part of a page below this heading, up to the next one of the same level.
-fn part<'a>(page: &'a str, heading: &str) -> Result<&'a str, Error> {
-    let (_, rest) = page
-        .split_once(&format!("\n{heading}\n"))
-        .ok_or_else(|| wrong(format!("there is no heading `{heading}`")))?;
-    Ok(rest.split("\n## ").next().unwrap_or(rest))
+/// The lines of a page below this heading, up to the next one of the same level. What looks like a heading inside a block is none.
+fn part<'a>(page: &'a str, heading: &str) -> Result<Vec<&'a str>, Error> {
+    let (mut lines, mut is_fenced, mut is_there) = (Vec::new(), false, false);
+    for line in page.lines() {
+        is_fenced ^= line.starts_with("```");
+        if !is_fenced && line.starts_with("## ") {
+            is_there = line == heading;
+        } else if is_there {
+            lines.push(line);
+        }
+    }
+    if lines.is_empty() { Err(wrong(format!("there is no part `{heading}`"))) } else { Ok(lines) }
 }
 
 /// A block of the page.
@@ -85,9 +91,9 @@ enum Block<'a> {
 }
 
 /// The blocks of a part, in their order. The last line of text before a file or a change is its path.
-fn blocks(part: &str) -> Result<Vec<Block<'_>>, Error> {
+fn blocks<'a>(part: &[&'a str]) -> Result<Vec<Block<'a>>, Error> {
     let (mut blocks, mut path) = (Vec::new(), None);
-    let mut lines = part.lines();
+    let mut lines = part.iter().copied();
     while let Some(line) = lines.next() {
         let Some(language) = line.strip_prefix("```") else {
             if !line.is_empty() {
@@ -185,7 +191,7 @@ mod tests {
         let page = fs::read_to_string(paths.root().join(PAGE)).unwrap();
         let (mut files, mut changes) = (std::collections::BTreeMap::new(), 0);
         for (heading, _) in PARTS {
-            for block in blocks(part(&page, heading).unwrap()).unwrap() {
+            for block in blocks(&part(&page, heading).unwrap()).unwrap() {
                 match block {
                     Block::File(path, text) => _ = files.insert(path, text),
                     Block::Change(path, lines) => {
@@ -210,15 +216,15 @@ mod tests {
 
     #[test]
     fn blocks_are_files_changes_and_commands() {
-        let page = "\n## A\n\n`a/b.rs`:\n\n```rust\nfn a() {}\n```\n\n```diff\n fn\n```\n\nIt prints:\n\n<!-- run by x -->\n```sh\nls\n```\n\n```text\nb.rs\n```\n\n## B\n```sh\n```\n";
+        let page = "\n## A\n\n`a/b.rs`:\n\n```rust\nfn a() {}\n## C\n```\n\n```diff\n fn\n```\n\nIt prints:\n\n<!-- run by x -->\n```sh\nls\n```\n\n```text\nb.rs\n```\n\n## B\n```sh\n```\n";
         let expected = [
-            Block::File("a/b.rs", "fn a() {}\n".into()),
+            Block::File("a/b.rs", "fn a() {}\n## C\n".into()),
             Block::Change("a/b.rs", vec![" fn"]),
             Block::Commands("ls\n".into(), Some("b.rs\n".into())),
         ];
-        assert_eq!(blocks(part(page, "## A").unwrap()).unwrap(), expected);
+        assert_eq!(blocks(&part(page, "## A").unwrap()).unwrap(), expected);
         assert!(part(page, "## C").is_err());
-        assert!(blocks("Text.\n```rust\n```\n").is_err(), "of no file");
+        assert!(blocks(&["Text.", "```rust", "```"]).is_err(), "of no file");
     }
 
     #[test]
