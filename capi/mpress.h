@@ -44,7 +44,7 @@
 /**
  * The number of numbers that each process contributes to the handshake.
  */
-#define MPRESS_HANDSHAKE_LEN 6
+#define MPRESS_HANDSHAKE_LEN 134
 
 /**
  * The length of a mark in bytes.

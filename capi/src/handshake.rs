@@ -6,7 +6,7 @@ use crate::{mpress_settings, mpress_status};
 use mpress::job;
 
 /// The number of numbers that each process contributes to the handshake.
-pub const MPRESS_HANDSHAKE_LEN: usize = 6;
+pub const MPRESS_HANDSHAKE_LEN: usize = 134;
 
 const _: () = assert!(MPRESS_HANDSHAKE_LEN == job::WORDS);
 

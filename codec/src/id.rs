@@ -8,7 +8,8 @@ use core::ops::RangeInclusive;
 pub struct CodecId(pub u8);
 
 impl CodecId {
-    /// The ids that mpress never assigns, for codecs of others. Who uses one must see to it that both ends mean the same codec by it.
+    /// The ids that mpress never assigns, for codecs of others. Who uses one must see to it that both ends mean the same codec by it; processes whose engines
+    /// (crate `mpress`) are given such codecs agree on them (`docs/format/frame.md`, section "Codecs of others").
     pub const PRIVATE: RangeInclusive<u8> = 192..=255;
 
     /// Whether mpress never assigns this id; see [`PRIVATE`](Self::PRIVATE).

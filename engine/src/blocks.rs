@@ -54,28 +54,28 @@ impl Threads {
     }
 }
 
-/// The maximum room for a message of this length.
-pub(crate) fn bound(instances: &Instances, setting: Setting, raw_len: usize) -> Option<usize> {
+/// The maximum room for a message of this length in slots of this length.
+pub(crate) fn bound(slot: usize, raw_len: usize) -> Option<usize> {
     let blocks = raw_len.div_ceil(BLOCK);
-    slot(instances, setting)?.checked_add(ENTRY)?.checked_mul(blocks)?.checked_add(HEAD)
+    slot.checked_add(ENTRY)?.checked_mul(blocks)?.checked_add(HEAD)
 }
 
-/// The maximum room for a block.
-fn slot(instances: &Instances, setting: Setting) -> Option<usize> {
-    instances.with_block_encoder(setting, |encoder| encoder.max_encoded_len(BLOCK)).flatten()
+/// The room for a block: whatever its codec says, that for the block itself.
+pub(crate) fn slot(instances: &Instances, setting: Setting) -> Option<usize> {
+    let bound = instances.with_block_encoder(setting, |encoder| encoder.max_encoded_len(BLOCK)).flatten()?;
+    Some(bound.max(BLOCK))
 }
 
-/// Encodes a message into the front of `room`, which must have the length of the bound. Returns the encoded length; `None` if it is not shorter than
-/// the message.
+/// Encodes a message into the front of `room`, which must have the length of the bound for these slots. Returns the encoded length; `None` if it is not
+/// shorter than the message.
 pub(crate) fn encode(
     threads: &Threads,
     instances: &Instances,
-    setting: Setting,
+    (setting, slot): (Setting, usize),
     raw: &[u8],
     room: &mut [u8],
 ) -> Option<usize> {
     let count = raw.len().div_ceil(BLOCK);
-    let slot = slot(instances, setting)?;
     let table = HEAD + count * ENTRY;
     let blocks: Vec<_> = raw.chunks(BLOCK).zip(room.get_mut(table..)?.chunks_mut(slot)).collect();
     let lens = threads.each(blocks, |(block, slot)| {
@@ -94,7 +94,7 @@ pub(crate) fn encode(
         let entry = room.get_mut(HEAD + i * ENTRY..)?.first_chunk_mut()?;
         *entry = u32::try_from(len).ok()?.to_le_bytes();
     }
-    *room.first_chunk_mut::<HEAD>()? = [setting.id.0, 0, 0, 0];
+    *room.first_chunk_mut::<HEAD>()? = [setting.id().0, 0, 0, 0];
     (end < raw.len()).then_some(end)
 }
 
@@ -151,7 +151,7 @@ pub(crate) fn decode(
             return Ok(());
         }
         let decoded = instances.decode(codec, wire, raw).ok_or(FrameError::Codec(codec))?;
-        decoded.map_err(|error| FrameError::damaged(error.kind, at + error.offset))
+        decoded.map_err(|error| FrameError::damaged(error.kind, at.saturating_add(error.offset)))
     });
     results.into_iter().collect()
 }
@@ -161,12 +161,13 @@ mod tests {
     use super::*;
     use mpress_codec::{DecodeErrorKind, Out};
     use mpress_dfcm::{Encoder64, Lines};
+    use std::sync::Arc;
 
     const CODEC: CodecId = CodecId::DFCM_F64;
 
     fn read(payload: &[u8], raw_len: usize) -> Result<(), FrameError> {
         let mut out = vec![MaybeUninit::new(0xee); raw_len];
-        decode(&Threads::default(), &Instances::default(), payload, &mut out)
+        decode(&Threads::default(), &Instances::of(Arc::default()), payload, &mut out)
     }
 
     /// A payload of one block.

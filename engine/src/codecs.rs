@@ -1,4 +1,4 @@
-//! The table of codecs.
+//! The codecs: the rows of the table that engines are made with.
 
 #[cfg(test)]
 pub(crate) mod elsewhere;
@@ -6,20 +6,25 @@ mod families;
 #[cfg(any(feature = "zstd", feature = "lz4"))]
 mod general;
 mod instances;
+mod others;
+mod table;
 
 pub(crate) use instances::Instances;
+pub(crate) use others::WORDS;
+pub use others::{Codecs, CodecsError, Prior};
+pub(crate) use table::{Setting, Table};
 
 use mpress_codec::{CodecId, Decode, Encode, Kind};
-use std::sync::LazyLock;
+use std::fmt;
 
 /// An encoder, as used by the engine.
 pub type Encoder = Box<dyn Encode + Send>;
 /// A decoder, as used by the engine.
 pub type Decoder = Box<dyn Decode + Send>;
 
-/// A codec with its setting, as named in settings, heuristics and reports. A row stays in the table if its feature is off, so that reports of
-/// differently built engines have the same rows.
-struct Row {
+/// A row of the table of codecs: a codec with its setting, as named in settings, heuristics and reports. The engine has its own rows; others add theirs
+/// by [`Codecs`]. A row of the engine stays in the table if its feature is off, so that reports of differently built engines have the same rows.
+pub struct Row {
     name: &'static str,
     /// The number of this setting among those that share codec ids; stored in frames. Their rows are consecutive.
     setting: u8,
@@ -30,6 +35,8 @@ struct Row {
     member: fn(Width) -> Option<Member>,
     /// The kinds for which the adaptive strategy considers the codec.
     adaptive: &'static [Kind],
+    /// What to expect of it where the heuristics say nothing.
+    prior: Option<Prior>,
 }
 
 /// The codec of a row for words of one width.
@@ -75,67 +82,82 @@ const BYTES: &[Kind] = &[Kind::Int8, Kind::Other];
 const TEXT: &[Kind] = &[Kind::Int8];
 
 /// The codecs in the order of reports. The first row is the raw message.
-static TABLE: [Row; COUNT] = [
-    Row { name: "raw", setting: 0, wire: 0, member: families::none, adaptive: &[] },
-    Row { name: "diffpack-fast", setting: 0, wire: 1, member: families::diffpack_fast, adaptive: NUMBERS },
-    Row {
-        name: "diffpack-balanced",
-        setting: 1,
-        wire: 1,
-        member: families::diffpack_balanced,
-        adaptive: NUMBERS,
-    },
-    Row { name: "diffpack-ratio", setting: 2, wire: 1, member: families::diffpack_ratio, adaptive: NUMBERS },
-    Row { name: "dfcm", setting: 0, wire: 1, member: families::dfcm, adaptive: &[] },
-    Row { name: "dfcm-lanes", setting: 0, wire: 1, member: families::dfcm_lanes, adaptive: &[] },
-    Row { name: "fpc", setting: 0, wire: 1, member: families::fpc, adaptive: &[] },
-    Row { name: "rice", setting: 0, wire: 2, member: families::rice, adaptive: &[] },
-    Row { name: "rle", setting: 0, wire: 2, member: families::rle, adaptive: &[] },
-    Row { name: "huffman", setting: 0, wire: 2, member: families::huffman, adaptive: TEXT },
-    Row { name: "shannon-fano", setting: 0, wire: 2, member: families::shannon_fano, adaptive: &[] },
-    Row { name: "lzo", setting: 0, wire: 1, member: families::lzo, adaptive: &[] },
-    Row { name: "lz77-fast", setting: 0, wire: 1, member: families::lz77_fast, adaptive: TEXT },
-    Row { name: "lz77", setting: 1, wire: 1, member: families::lz77, adaptive: &[] },
-    Row { name: "lz4", setting: 0, wire: 1, member: families::lz4, adaptive: ANY },
-    Row { name: "zstd", setting: 0, wire: 1, member: families::zstd, adaptive: BYTES },
+static TABLE: &[Row] = &[
+    row("raw", 0, 0, families::none, &[]),
+    row("diffpack-fast", 0, 1, families::diffpack_fast, NUMBERS),
+    row("diffpack-balanced", 1, 1, families::diffpack_balanced, NUMBERS),
+    row("diffpack-ratio", 2, 1, families::diffpack_ratio, NUMBERS),
+    row("dfcm", 0, 1, families::dfcm, &[]),
+    row("dfcm-lanes", 0, 1, families::dfcm_lanes, &[]),
+    row("fpc", 0, 1, families::fpc, &[]),
+    row("rice", 0, 2, families::rice, &[]),
+    row("rle", 0, 2, families::rle, &[]),
+    row("huffman", 0, 2, families::huffman, TEXT),
+    row("shannon-fano", 0, 2, families::shannon_fano, &[]),
+    row("lzo", 0, 1, families::lzo, &[]),
+    row("lz77-fast", 0, 1, families::lz77_fast, TEXT),
+    row("lz77", 1, 1, families::lz77, &[]),
+    row("lz4", 0, 1, families::lz4, ANY),
+    row("zstd", 0, 1, families::zstd, BYTES),
 ];
 
-/// The number of rows in the table.
-pub(crate) const COUNT: usize = 16;
+/// A row of the engine.
+const fn row(
+    name: &'static str,
+    setting: u8,
+    wire: u8,
+    member: fn(Width) -> Option<Member>,
+    adaptive: &'static [Kind],
+) -> Row {
+    Row { name, setting, wire, member, adaptive, prior: None }
+}
 
-/// The names of the codecs that can be selected, and `raw`, in the order of reports.
+/// The names of the engine's codecs that can be selected, and `raw`, in the order of reports.
 pub fn names() -> impl Iterator<Item = &'static str> {
     TABLE.iter().map(|row| row.name)
 }
 
-/// A row of the table other than the first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Codec(u8);
+/// A codec: one of the engine's own, or one of others that was named to [`Codecs`].
+#[derive(Clone, Copy)]
+pub struct Codec(&'static Row);
+
+impl PartialEq for Codec {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.0, other.0)
+    }
+}
+
+impl Eq for Codec {}
+
+impl fmt::Debug for Codec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Settings that name it are the same whatever its version: processes agree on that elsewhere.
+        write!(f, "Codec({})", self.name())
+    }
+}
 
 impl Codec {
-    /// The codec with this name; `None` if there is none, or not in this build.
+    /// The engine's own codec with this name; `None` if there is none, or not in this build.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::all().find(|codec| codec.name() == name)
     }
 
-    /// All codecs of this build.
+    /// All codecs of this build, without those of others.
     pub fn all() -> impl Iterator<Item = Self> {
-        (1..COUNT)
-            .filter_map(Self::at)
-            .filter(|codec| Width::ALL.iter().any(|width| (codec.row().member)(*width).is_some()))
+        (1..TABLE.len()).filter_map(Self::at).filter(|codec| codec.is_here())
     }
 
     /// The name of the codec.
     #[must_use]
     pub fn name(self) -> &'static str {
-        self.row().name
+        self.0.name
     }
 
     /// The kinds for which the adaptive strategy considers the codec.
     #[must_use]
     pub fn adaptive_kinds(self) -> &'static [Kind] {
-        self.row().adaptive
+        self.0.adaptive
     }
 
     /// Whether PRAcTICaL-MPI has the codec (section 2), so that the strategy `ras` considers it for all kinds that it supports.
@@ -147,70 +169,38 @@ impl Codec {
     /// An encoder and a decoder for messages of a kind, for measurements; `None` if the codec does not support the kind.
     #[must_use]
     pub fn instances(self, kind: Kind) -> Option<(Encoder, Decoder)> {
-        let member = (self.row().member)(Width::of(kind))?;
+        let member = (self.0.member)(Width::of(kind))?;
         Some(((member.encoder)()?, (member.decoder)()?))
-    }
-
-    /// The number of its setting among those that share its codec ids, as stored in frames.
-    pub(crate) fn setting(self) -> u8 {
-        self.row().setting
     }
 
     /// The newest version of its format.
     pub(crate) fn wire(self) -> u8 {
-        self.row().wire
+        self.0.wire
     }
 
-    /// Its index in the order of [`names`].
-    #[must_use]
-    pub fn index(self) -> usize {
-        usize::from(self.0)
-    }
-
-    /// The codec with this index. Its feature may be off.
+    /// The engine's own codec with this index in the order of [`names`], which is also its offer to a selector ([`Knowledge::selector`]). Its feature
+    /// may be off.
+    ///
+    /// [`Knowledge::selector`]: crate::Knowledge::selector
     #[must_use]
     pub fn at(index: usize) -> Option<Self> {
-        if (1..COUNT).contains(&index) { Some(Self(index as u8)) } else { None }
+        TABLE.get(index).filter(|_| index > 0).map(Self)
+    }
+
+    /// Whether the codec is in this build.
+    fn is_here(self) -> bool {
+        self.members().next().is_some()
+    }
+
+    /// The codec for each width of words that it supports.
+    fn members(self) -> impl Iterator<Item = Member> {
+        Width::ALL.into_iter().filter_map(self.0.member)
     }
 
     /// The member of the codec with this frame id.
     fn member_of(self, id: CodecId) -> Option<Member> {
-        Width::ALL.into_iter().filter_map(self.row().member).find(|member| member.id == id)
+        self.members().find(|member| member.id == id)
     }
-
-    fn row(self) -> &'static Row {
-        &TABLE[self.index()]
-    }
-
-    /// The codec for messages of a kind; `None` if it does not support the kind.
-    pub(crate) fn of(self, kind: Kind) -> Option<Setting> {
-        let width = Width::of(kind);
-        (self.row().member)(width).map(|member| Setting { codec: self, width, id: member.id })
-    }
-}
-
-/// A codec for messages of a kind.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Setting {
-    pub(crate) codec: Codec,
-    width: Width,
-    /// The id in its frames.
-    pub(crate) id: CodecId,
-}
-
-/// The first codec in the table that writes frames with this id. Settings of one codec share an id.
-pub(crate) fn reader(id: CodecId) -> Option<Codec> {
-    static READERS: LazyLock<[Option<Codec>; 256]> = LazyLock::new(|| {
-        std::array::from_fn(|id| Codec::all().find(|codec| codec.member_of(CodecId(id as u8)).is_some()))
-    });
-    READERS[usize::from(id.0)]
-}
-
-/// The codec that wrote a frame with this id and setting; the first one if the setting is unknown.
-pub(crate) fn used(id: CodecId, setting: u8) -> Option<Codec> {
-    let first = reader(id)?;
-    let other = Codec::at(first.index() + usize::from(setting));
-    other.filter(|codec| codec.setting() == setting && codec.member_of(id).is_some()).or(Some(first))
 }
 
 #[cfg(test)]
@@ -218,27 +208,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codecs_are_found_by_name_and_id() {
+    fn codecs_are_found_by_name_and_index() {
         assert_eq!(Codec::named("raw"), None);
         assert_eq!(Codec::named("gzip"), None);
-        for codec in Codec::all() {
-            assert_eq!(Codec::named(codec.name()), Some(codec));
-            assert_eq!(Codec::at(codec.index()), Some(codec));
-            for kind in Kind::ALL {
-                let Some(setting) = codec.of(kind) else {
-                    assert!(!codec.adaptive_kinds().contains(&kind), "{codec:?} {kind:?}");
-                    continue;
-                };
-                assert!(reader(setting.id).is_some(), "{codec:?} {kind:?}");
-                assert_eq!(used(setting.id, codec.setting()), Some(codec), "{kind:?}");
-            }
+        assert_eq!(Codec::at(0), None);
+        for (index, name) in names().enumerate().skip(1) {
+            let codec = Codec::at(index).unwrap();
+            assert_eq!(codec.name(), name);
+            assert_eq!(Codec::named(name), Some(codec).filter(|codec| codec.is_here()));
         }
-        assert_eq!(reader(CodecId::RAW), None);
-        assert_eq!(reader(CodecId::BLOCKS), None);
-        assert_eq!(used(CodecId::RAW, 0), None);
-        for unknown in [1, 100, 255] {
-            assert_eq!(used(CodecId::DFCM_F64, unknown), reader(CodecId::DFCM_F64));
-        }
+        assert_eq!(Codec::at(TABLE.len()), None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Decisions: the strategy's decision for a message, and reports of the outcome to the selector.
 
-use crate::codecs::{Codec, Setting, names};
+use crate::codecs::{Codec, Setting, Table};
 use crate::engine::Destination;
 use crate::knowledge::Knowledge;
 use crate::settings::{SameNode, Settings};
@@ -8,15 +8,16 @@ use crate::strategy::Strategy;
 use crate::traffic::Passage;
 use mpress_codec::Kind;
 use mpress_selector::{
-    Admitted, ByTheClock, Choice, Decision, Gain, Guided, Link, Offered, Probe, Ras, Selector, Tally,
-    Thresholds, Transfer,
+    Admitted, Behaviour, ByTheClock, Choice, Decision, Gain, Guided, Link, Offer, Probe, Ras, Selector,
+    Tally, Thresholds, Transfer,
 };
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Decides for all threads of a process.
 pub(crate) struct Decider {
+    table: Arc<Table>,
     strategy: Strategy,
     threshold: usize,
     same_node: SameNode,
@@ -51,8 +52,8 @@ impl Considered {
 /// The origin of the decision.
 #[derive(Debug)]
 enum By {
-    /// A strategy that has already decided.
-    Rule(Codec),
+    /// A strategy that has already decided for the codec in this row of the table.
+    Rule(Offer),
     /// The selector. `send`: the result is sent; otherwise it is only counted.
     Selector { admitted: Admitted, send: bool },
     /// The Run-time Adaptive Strategy.
@@ -62,8 +63,8 @@ enum By {
 /// The plan for a message.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    /// The codec, if the message is to be encoded.
-    pub(crate) codec: Option<Codec>,
+    /// The row of the codec in the table, if the message is to be encoded.
+    pub(crate) codec: Option<Offer>,
     /// Whether to send the result; otherwise it is only counted.
     pub(crate) send: bool,
     decided: Decided,
@@ -80,40 +81,55 @@ enum Decided {
 
 impl Plan {
     /// A part of the message to encode before it is decided.
-    pub(crate) fn probe(&self) -> Option<(Codec, &Probe)> {
-        let Decided::Selector(Decision { probe: Some(probe), .. }) = &self.decided else { return None };
-        Some((Codec::at(usize::from(probe.offer))?, probe))
+    pub(crate) fn probe(&self) -> Option<&Probe> {
+        match &self.decided {
+            Decided::Selector(decision) => decision.probe.as_ref(),
+            _ => None,
+        }
     }
 
     /// The codec of the stream that this message becomes.
-    pub(crate) fn of_stream(&self, kind: Kind) -> Option<Setting> {
-        self.codec.filter(|_| self.send)?.of(kind)
+    pub(crate) fn of_stream(&self, kind: Kind, table: &Table) -> Option<Setting> {
+        table.setting(self.codec.filter(|_| self.send)?, kind)
     }
 }
 
 impl Knowledge {
-    /// A selector that starts from this knowledge and chooses among the codecs of this build. A codec's offer is its [`index`](Codec::index).
+    /// A selector that starts from this knowledge and chooses among the engine's own codecs in this build. Offers are the indices of
+    /// [`Codec::at`](crate::Codec::at).
     #[must_use]
     pub fn selector(&self, transfer: Transfer) -> Selector {
-        // A codec of the table that is not in this build is for no kind.
-        let kinds = |at: usize| Codec::all().find(|c| c.index() == at).map_or(&[][..], Codec::adaptive_kinds);
-        let offers: Vec<_> =
-            names().enumerate().map(|(at, name)| Offered { name, kinds: kinds(at) }).collect();
-        Selector::new(&offers, &self.behaviours(), self.link, transfer)
+        self.selector_of(&Table::default(), transfer)
+    }
+
+    /// The same for the codecs of a table.
+    fn selector_of(&self, table: &Table, transfer: Transfer) -> Selector {
+        let offers = table.offers(Codec::adaptive_kinds);
+        Selector::new(&offers, &self.behaviours_of(table), self.link, transfer)
     }
 
     /// PRAcTICaL-MPI's Run-time Adaptive Strategy from this knowledge, with the codecs of that paper (section 2).
     #[must_use]
     pub fn ras(&self, transfer: Transfer) -> Ras {
-        let is_of_practical = |name| Codec::named(name).is_some_and(Codec::is_of_practical);
-        let kinds = |name| if is_of_practical(name) { &Kind::ALL[..] } else { &[] };
-        let offers: Vec<_> = names().map(|name| Offered { name, kinds: kinds(name) }).collect();
-        Ras::new(&offers, &self.behaviours(), self.link, transfer)
+        let kinds = |codec: Codec| if codec.is_of_practical() { &Kind::ALL[..] } else { &[] };
+        Ras::new(&Table::default().offers(kinds), &self.behaviours(), self.link, transfer)
+    }
+
+    /// The behaviours that are known, and the priors of codecs without any.
+    fn behaviours_of(&self, table: &Table) -> Vec<Behaviour<'_>> {
+        let mut known = self.behaviours();
+        known.extend(table.priors(&known));
+        known
     }
 }
 
 impl Decider {
-    pub(crate) fn new(settings: &Settings, knowledge: &Knowledge, guided: Option<Guided>) -> Self {
+    pub(crate) fn new(
+        settings: &Settings,
+        knowledge: &Knowledge,
+        guided: Option<Guided>,
+        table: Arc<Table>,
+    ) -> Self {
         let decider = Self {
             strategy: settings.strategy,
             threshold: settings.threshold,
@@ -121,9 +137,10 @@ impl Decider {
             least: Default::default(),
             shorter: Default::default(),
             guided,
-            selector: Mutex::new(knowledge.selector(Transfer::Serial)),
+            selector: Mutex::new(knowledge.selector_of(&table, Transfer::Serial)),
             ras: Mutex::new(knowledge.ras(Transfer::Serial)),
             beginning: settings.clock.then(Instant::now),
+            table,
         };
         decider.tell(|_| ());
         decider
@@ -189,7 +206,7 @@ impl Decider {
                     .for_each(|(sum, one)| _ = sum.fetch_add(one, Relaxed));
                 return None;
             }
-            Strategy::Fixed(codec) => By::Rule(codec),
+            Strategy::Fixed(codec) => By::Rule(self.table.index(codec)?),
             Strategy::Guided => By::Rule(codec(self.guided.as_ref()?.decide(kind, len))?),
             Strategy::Adaptive => {
                 let admitted = match self.now_ns() {
@@ -236,10 +253,8 @@ impl Decider {
     }
 
     /// Reports that a message was decoded by the decoder for frames of this codec.
-    pub(crate) fn decoded(&self, kind: Kind, codec: Codec, raw_len: usize, time: Duration) {
-        if let Ok(offer) = u8::try_from(codec.index()) {
-            self.selector().decoded(kind, offer, raw_len, nanoseconds(time));
-        }
+    pub(crate) fn decoded(&self, kind: Kind, codec: Offer, raw_len: usize, time: Duration) {
+        self.selector().decoded(kind, codec, raw_len, nanoseconds(time));
     }
 
     pub(crate) fn passed(&self, passage: Passage) {
@@ -292,10 +307,10 @@ impl Decider {
     }
 }
 
-fn codec(choice: Choice) -> Option<Codec> {
+fn codec(choice: Choice) -> Option<Offer> {
     match choice {
         Choice::Raw => None,
-        Choice::Encode(offer) => Codec::at(usize::from(offer)),
+        Choice::Encode(offer) => Some(offer),
     }
 }
 

@@ -6,7 +6,7 @@ pub use streams::{Outgoing, Pieces, Tail};
 
 use crate::blocks::{self, BLOCK, Threads};
 use crate::buffer::{Buffer, Pool};
-use crate::codecs::{self, Instances, Setting};
+use crate::codecs::{Instances, Setting, Table};
 use crate::decide::{Considered, Decider, Plan};
 use crate::frame::{self, FrameError, HEADER_LEN, Incoming, Mark};
 use crate::guide::Record;
@@ -54,6 +54,7 @@ impl Destination {
 /// Compresses messages and counts the gain. Shared by all threads of a process.
 pub struct Engine {
     mark: Mark,
+    table: Arc<Table>,
     decider: Decider,
     instances: Instances,
     threads: Threads,
@@ -76,20 +77,24 @@ impl Default for Engine {
 impl Engine {
     /// An engine with these settings that starts from this knowledge, and for the guided strategy from this record. The settings only name files; the
     /// caller reads them ([`Knowledge::read`], [`Record::read`]). Its mark is the same in every process; if messages may contain any bytes, give it a
-    /// random one ([`with_mark`](Self::with_mark)).
+    /// random one ([`with_mark`](Self::with_mark)). It has codecs of others if the settings name them ([`Settings::codecs`]) and all processes have agreed
+    /// on them ([`Settings::agreed`]); for frames of any other codec it gives an error.
     ///
     /// Create it in all processes at about the same time, best immediately after a message that all wait for: after a quarter of a second the adaptive
     /// strategy has trials by the clock, counted from now, in which all messages are sent raw for up to an eighth of a second
     /// ([`Settings::clock`](crate::Settings::clock) = `false`: none).
     #[must_use]
     pub fn new(settings: &Settings, knowledge: &Knowledge, record: Option<&Record>) -> Self {
+        let table = settings.codecs.table();
+        let guided = record.map(|record| record.guided(&table));
         Self {
             mark: Mark(*b"mpress 3"),
-            decider: Decider::new(settings, knowledge, record.map(Record::guided)),
-            instances: Instances::default(),
+            decider: Decider::new(settings, knowledge, guided, Arc::clone(&table)),
+            instances: Instances::of(Arc::clone(&table)),
             threads: Threads::new(settings.threads),
             buffers: Arc::default(),
-            counters: Counters::default(),
+            counters: Counters::of(Arc::clone(&table)),
+            table,
             traffic: Traffic::default(),
             streams: None,
             keeps_link: None,
@@ -137,7 +142,7 @@ impl Engine {
     /// The frame of a message by this plan, if there is one; counts the message in either case.
     fn finish(&self, plan: &Plan, raw: &[u8], kind: Kind, to: Destination) -> Option<Buffer> {
         let len = raw.len();
-        let Some(setting) = plan.codec.and_then(|codec| codec.of(kind)) else {
+        let Some(setting) = plan.codec.and_then(|codec| self.table.setting(codec, kind)) else {
             self.counters.sent(kind, None, to, len, len, Duration::ZERO);
             return None;
         };
@@ -146,7 +151,7 @@ impl Engine {
         let time = start.elapsed();
         let wire_len = packed.as_ref().map_or(len, |frame| frame.len());
         self.decider.encoded(plan, wire_len, time);
-        let codec = packed.is_some().then_some(setting.codec);
+        let codec = packed.is_some().then_some(setting.index);
         self.counters.sent(kind, codec, to, len, wire_len, time);
         packed.filter(|_| plan.send)
     }
@@ -161,9 +166,10 @@ impl Engine {
         let kind = considered.kind;
         let mut plan = self.decider.plan(considered, first);
         // Each codec once.
-        for _ in 0..codecs::COUNT {
-            let Some((codec, probe)) = plan.probe() else { break };
-            let Some((window, setting)) = part(probe.window.clone()).zip(codec.of(kind)) else { break };
+        for _ in 0..self.table.len() {
+            let Some(probe) = plan.probe() else { break };
+            let setting = self.table.setting(probe.offer, kind);
+            let Some((window, setting)) = part(probe.window.clone()).zip(setting) else { break };
             let start = Instant::now();
             let packed =
                 self.instances.with_encoder(setting, |encoder| self.compress(encoder, &window)).flatten();
@@ -178,9 +184,9 @@ impl Engine {
         let (id, mut buffer) = if raw.len() > BLOCK {
             (CodecId::BLOCKS, self.compress_blocks(setting, raw)?)
         } else {
-            (setting.id, self.instances.with_encoder(setting, |encoder| self.compress(encoder, raw))??)
+            (setting.id(), self.instances.with_encoder(setting, |encoder| self.compress(encoder, raw))??)
         };
-        frame::seal(self.mark, id, setting.codec.setting(), kind, raw.len(), &mut buffer)?;
+        frame::seal(self.mark, id, setting.number, kind, raw.len(), &mut buffer)?;
         Some(buffer)
     }
 
@@ -195,10 +201,10 @@ impl Engine {
         if !self.instances.with_encoder(setting, |encoder| self.gains(encoder, raw, BLOCK))? {
             return None;
         }
-        let bound = blocks::bound(&self.instances, setting, raw.len())?;
-        let mut buffer = self.buffers.take(frame::room(bound)?).ok()?;
+        let slot = blocks::slot(&self.instances, setting)?;
+        let mut buffer = self.buffers.take(frame::room(blocks::bound(slot, raw.len())?)?).ok()?;
         let room = buffer.room().get_mut(HEADER_LEN..)?;
-        let len = blocks::encode(&self.threads, &self.instances, setting, raw, room)?;
+        let len = blocks::encode(&self.threads, &self.instances, (setting, slot), raw, room)?;
         buffer.set_len(HEADER_LEN + len);
         Some(buffer)
     }
@@ -265,7 +271,7 @@ impl Engine {
             decoded.map_err(FrameError::Damaged)?;
         }
         let time = start.elapsed();
-        let codec = codecs::used(id, incoming.setting);
+        let codec = self.table.used(id, incoming.setting);
         self.counters.received(incoming.kind, codec, 1, incoming.raw_len(), time);
         if let Some(codec) = codec {
             self.decider.decoded(incoming.kind, codec, incoming.raw_len(), time);
@@ -335,6 +341,11 @@ impl Engine {
         self.decider.tally()
     }
 
+    /// The codecs of this engine.
+    pub(crate) fn table(&self) -> &Table {
+        &self.table
+    }
+
     /// An empty buffer with room for at least this number of bytes, from the engine's pool; `None` if out of memory.
     pub fn buffer(&self, room: usize) -> Option<Buffer> {
         self.buffers.take(room).ok()
@@ -369,7 +380,7 @@ mod tests {
             let incoming = engine.open(&frame).unwrap();
             let mut out = vec![MaybeUninit::uninit(); len];
             let decode = |decoder, out: &mut Vec<_>| {
-                let instances = Instances::default().with_idle(CodecId::DFCM_LANES_F64, decoder);
+                let instances = Instances::of(Arc::default()).with_idle(CodecId::DFCM_LANES_F64, decoder);
                 Engine { instances, ..Engine::default() }.decode(&incoming, out)
             };
             for empty in [true, false] {

@@ -1,6 +1,7 @@
 //! Records of decisions, for the guided strategy. Format: `docs/format/heuristics.md`.
 
-use crate::codecs::{Codec, RAW};
+use crate::codecs::{Codecs, RAW, Table};
+use crate::engine::Engine;
 use crate::knowledge::{self, File};
 use mpress_codec::Kind;
 use mpress_selector::{Choice, Guide, Guided, SizeClass, Tally};
@@ -43,15 +44,20 @@ impl File for Record {
 }
 
 impl Record {
-    /// The record of a tally.
+    /// The record of a tally of decisions for the engine's own codecs; [`Engine::record`] also knows those of others.
     #[must_use]
     pub fn of(tally: &Tally) -> Self {
+        Self::by(tally, &Table::default())
+    }
+
+    /// The record of a tally by an engine with this table.
+    fn by(tally: &Tally, table: &Table) -> Self {
         let decision = tally.most_chosen().map(|(guide, messages)| Entry {
             kind: guide.kind.name().into(),
             from: guide.size.start() as u64,
             codec: match guide.choice {
                 Choice::Raw => RAW,
-                Choice::Encode(offer) => Codec::at(usize::from(offer)).map_or(RAW, Codec::name),
+                Choice::Encode(offer) => table.name(offer),
             }
             .into(),
             messages,
@@ -59,15 +65,25 @@ impl Record {
         Self { format: Self::FORMAT.into(), version: Self::VERSION, decision: decision.collect() }
     }
 
-    /// Reads a record.
+    /// Reads a record of decisions for the engine's own codecs.
     ///
     /// # Errors
     /// One line: why the file cannot be read or is not a record of decisions.
     pub fn read(file: &Path) -> Result<Self, String> {
+        Self::read_with(file, &Codecs::default())
+    }
+
+    /// Reads a record of decisions for the engine's own codecs and these.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
+    pub fn read_with(file: &Path, codecs: &Codecs) -> Result<Self, String> {
         let wrong = |why: String| format!("{}: {why}", file.display());
         let text = std::fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
         let record: Self = knowledge::parse(&text).map_err(wrong)?;
-        if let Some(entry) = record.decision.iter().find(|entry| entry.to_guide().is_none()) {
+        let is_known = |name: &str| name == RAW || codecs.named(name).is_some();
+        let is_right = |entry: &Entry| is_known(&entry.codec) && entry.messages_like().is_some();
+        if let Some(entry) = record.decision.iter().find(|entry| !is_right(entry)) {
             return Err(wrong(format!("no such decision: {} {}", entry.kind, entry.codec)));
         }
         Ok(record)
@@ -81,22 +97,31 @@ impl Record {
         toml::to_string(self).map_err(|error| error.to_string())
     }
 
-    /// The decisions of this record, for the guided strategy.
-    #[must_use]
-    pub fn guided(&self) -> Guided {
-        Guided::new(self.decision.iter().filter_map(Entry::to_guide))
+    /// The decisions of this record, for the guided strategy of an engine with this table. Messages for which a codec was chosen that it does not have
+    /// are sent raw.
+    pub(crate) fn guided(&self, table: &Table) -> Guided {
+        Guided::new(self.decision.iter().filter_map(|entry| entry.to_guide(table)))
     }
 }
 
 impl Entry {
-    fn to_guide(&self) -> Option<Guide> {
-        Some(Guide {
-            kind: Kind::ALL.into_iter().find(|kind| kind.name() == self.kind)?,
-            size: SizeClass::of(usize::try_from(self.from).ok()?),
-            choice: match &*self.codec {
-                RAW => Choice::Raw,
-                name => Choice::Encode(u8::try_from(Codec::named(name)?.index()).ok()?),
-            },
-        })
+    /// The kind and size class of its messages.
+    fn messages_like(&self) -> Option<(Kind, SizeClass)> {
+        let kind = Kind::ALL.into_iter().find(|kind| kind.name() == self.kind)?;
+        Some((kind, SizeClass::of(usize::try_from(self.from).ok()?)))
+    }
+
+    fn to_guide(&self, table: &Table) -> Option<Guide> {
+        let (kind, size) = self.messages_like()?;
+        let choice = table.named(&self.codec).map_or(Choice::Raw, Choice::Encode);
+        Some(Guide { kind, size, choice })
+    }
+}
+
+impl Engine {
+    /// The record of a tally of this engine's decisions ([`tally`](Self::tally)), or of a sum of the tallies of all processes.
+    #[must_use]
+    pub fn record(&self, tally: &Tally) -> Record {
+        Record::by(tally, self.table())
     }
 }

@@ -16,8 +16,9 @@ use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
 use std::path::Path;
 use std::time::Instant;
 
-/// The number of words that each process contributes.
-pub const WORDS: usize = 6;
+/// The number of words that each process contributes: six for itself, and two for each private id of a codec.
+pub const WORDS: usize = OWN + codecs::WORDS;
+const OWN: usize = 6;
 
 /// No word is larger: MPICH 4.0 compares `MPI_UINT64_T` as if it were signed.
 pub const LARGEST: u64 = i64::MAX as u64;
@@ -29,6 +30,9 @@ pub struct Agreed {
     pub mark: Mark,
     /// Whether any process wants the collective operations at the end of the job: for the report, or for a record of decisions.
     pub wants_words: bool,
+    /// The codecs of others that all processes have, with the same id, name and version: bit i stands for the private id 192 + i
+    /// ([`CodecId::PRIVATE`](mpress_codec::CodecId::PRIVATE)). For [`Settings::agreed`].
+    pub codecs: u64,
 }
 
 /// Why processes cannot exchange frames. All of them get the same reason.
@@ -54,15 +58,20 @@ pub fn said(settings: Option<&Settings>) -> [u64; WORDS] {
     let Some(settings) = settings else { return [0; WORDS] };
     let (build, common) = (hash(&build()).max(1), hash(&format!("{:?}", settings.in_common())));
     let random = RandomState::new().hash_one(build) & LARGEST;
-    [build, opposite(build), common, opposite(common), random, u64::from(!settings.wants_words())]
+    let own = [build, opposite(build), common, opposite(common), random, u64::from(!settings.wants_words())];
+    let of_others = settings.codecs.digests(|codec| hash(codec)).into_iter();
+    let words = own.into_iter().chain(of_others.flat_map(|word| [word, opposite(word)]));
+    let mut said = [0; WORDS];
+    said.iter_mut().zip(words).for_each(|(said, word)| *said = word);
+    said
 }
 
-/// Evaluates the words of all processes: whether versions, lengths of frames, codecs, formats and settings are the same.
+/// Evaluates the words of all processes: whether versions, lengths of frames, codecs, formats and settings are the same, and which codecs of others.
 ///
 /// # Errors
 /// The difference.
 pub fn heard(least: [u64; WORDS]) -> Result<Agreed, Disagreement> {
-    let [build, opposite_build, common, opposite_common, random, no_words] = least;
+    let [build, opposite_build, common, opposite_common, random, no_words, of_others @ ..] = least;
     if build == 0 {
         return Err(Disagreement::Wrong);
     }
@@ -73,7 +82,11 @@ pub fn heard(least: [u64; WORDS]) -> Result<Agreed, Disagreement> {
         return Err(Disagreement::Settings);
     }
     // The minimum of many random numbers is small; its digest is as random as one of them.
-    Ok(Agreed { mark: Mark(digest(&random).to_le_bytes()), wants_words: no_words == 0 })
+    let mark = Mark(digest(&random).to_le_bytes());
+    let is_same = |[word, other]: &[u64; 2]| *word > 0 && *word == opposite(*other);
+    let bits = of_others.as_chunks().0.iter().rev();
+    let codecs = bits.fold(0, |bits, words| bits << 1 | u64::from(is_same(words)));
+    Ok(Agreed { mark, wants_words: no_words == 0, codecs })
 }
 
 /// The properties of this build on which frames depend.
@@ -84,7 +97,7 @@ fn build() -> impl Hash {
 
 impl Settings {
     /// The settings that must be the same in all processes of a job; the others have their defaults. The time that a process waits for the others may
-    /// differ, and only the first process's choice of output at the end counts.
+    /// differ, as may codecs of others, on which processes agree one by one; and only the first process's choice of output at the end counts.
     #[must_use]
     pub fn in_common(&self) -> Self {
         let own = Self::default();
@@ -95,9 +108,17 @@ impl Settings {
             report_file: own.report_file,
             dump_config: own.dump_config,
             unknown: own.unknown,
+            codecs: own.codecs,
             guide: self.guide.clone().filter(|_| reads_guide),
             ..self.clone()
         }
+    }
+
+    /// The same settings after the agreement of all processes: engines made with them use the codecs of others that all of them have, and refuse frames
+    /// of any other.
+    #[must_use]
+    pub fn agreed(&self, agreed: &Agreed) -> Self {
+        Self { codecs: self.codecs.agreed(agreed.codecs), ..self.clone() }
     }
 
     /// Whether there is a report at the end, on standard error or in a file.
@@ -173,6 +194,12 @@ impl Engine {
         say: impl Fn(&dyn Display),
         messages: &mut X,
     ) -> Result<Self, X::Error> {
+        for (name, id, version) in settings.codecs.not_agreed() {
+            say(&format!(
+                "codec {name} (id {}, version {version}) is not used: not all ranks have agreed on it",
+                id.0
+            ));
+        }
         // Reading files takes longer in some processes than in others.
         let beginning = Instant::now();
         let knowledge = settings.heuristics.as_deref().map_or_else(Knowledge::default, |folder| {
@@ -185,7 +212,7 @@ impl Engine {
         let may_learn = settings.strategy.needs_link() || guided;
         let mut settings = settings.clone();
         let record = match &settings.guide {
-            Some(file) if guided => Record::read(file).map_or_else(
+            Some(file) if guided => Record::read_with(file, &settings.codecs).map_or_else(
                 |error| {
                     say(&format!("{error}; the adaptive strategy is used"));
                     settings.strategy = Strategy::Adaptive;
@@ -339,13 +366,12 @@ mod tests {
         };
         assert_eq!(both(&guided("a"), &guided("b")), Err(Disagreement::Settings));
         let ours = said(Some(&settings));
+        let mut another_build = ours;
+        another_build[..2].copy_from_slice(&[ours[0] ^ 1 << 62, opposite(ours[0] ^ 1 << 62)]);
         for (of, why) in [
             (vec![ours, said(None)], Disagreement::Wrong),
             (vec![said(None), said(None)], Disagreement::Wrong),
-            (
-                vec![ours, [ours[0] ^ 1 << 62, opposite(ours[0] ^ 1 << 62), ours[2], ours[3], 1, 1]],
-                Disagreement::Versions,
-            ),
+            (vec![ours, another_build], Disagreement::Versions),
         ] {
             assert_eq!(heard(least(&of)), Err(why));
         }

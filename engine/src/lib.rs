@@ -23,7 +23,7 @@ mod stream;
 mod traffic;
 
 pub use buffer::Buffer;
-pub use codecs::{Codec, Decoder, Encoder, names as codec_names};
+pub use codecs::{Codec, Codecs, CodecsError, Decoder, Encoder, Prior, Row, names as codec_names};
 pub use decide::Considered;
 pub use engine::{Destination, Engine, Outgoing, Pieces, Tail};
 pub use frame::{FLOOR, FrameError, HEADER_LEN, Incoming, Mark, SHORTEST, frame_len, may_be_frame};

@@ -208,7 +208,7 @@ impl Share {
     }
 
     /// The counters as a flat array, to be summed over processes element by element, with wrap-around. The length is the same for all processes of
-    /// the same build.
+    /// the same build whose engines have the same codecs.
     #[must_use]
     pub fn as_words(&self) -> &[u64] {
         &self.words
@@ -225,8 +225,9 @@ impl Share {
         Gain { predicted_s: seconds(0), measured_s: seconds(1), raw_s: seconds(2), clock }
     }
 
-    fn stats(&self) -> Stats {
-        Stats::from_words(&self.words[GAINS..])
+    /// The counters, of the codecs of this engine.
+    fn stats(&self, engine: &Engine) -> Stats {
+        engine.stats().with_words(&self.words[GAINS..])
     }
 }
 
@@ -253,7 +254,7 @@ impl JobReport {
     /// The report on a job: the sum of all shares, and the windows of this engine.
     #[must_use]
     pub fn new(about: &About, settings: &Settings, sum: &Share, engine: &Engine) -> Self {
-        let (stats, gain, link) = (sum.stats(), sum.gain(), engine.link());
+        let (stats, gain, link) = (sum.stats(engine), sum.gain(), engine.link());
         let destinations = Destination::ALL.map(|to| DestinationCounts {
             destination: to.name().into(),
             total: counts(&stats.sent_to(to)),

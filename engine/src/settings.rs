@@ -6,6 +6,7 @@ mod names;
 
 pub use choices::{Predict, Reduce, Report, SameNode, Streams};
 
+use crate::codecs::Codecs;
 use crate::strategy::Strategy;
 use crate::{FLOOR, size};
 use names::{CONFIG, KEYS, PREFIX};
@@ -14,7 +15,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// All external settings.
+/// All external settings, and the codecs of others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// `MPRESS_STRATEGY=adaptive|ras|guided|fixed:CODEC|off|measure`.
@@ -57,6 +58,9 @@ pub struct Settings {
     pub disable: bool,
     /// `MPRESS_DUMP_CONFIG=0|1`: print the effective settings when the program starts.
     pub dump_config: bool,
+    /// The codecs of others that this process has. No variable: a program or a layer names them before it reads the variables
+    /// ([`with_vars`](Self::with_vars)).
+    pub codecs: Codecs,
     /// The variables with our prefix that are no settings. They are ignored: modules of clusters set such names, `MPRESS_ROOT` for one.
     pub unknown: Vec<String>,
 }
@@ -84,6 +88,7 @@ impl Default for Settings {
             patience: PATIENCE,
             disable: false,
             dump_config: false,
+            codecs: Codecs::default(),
             unknown: Vec::new(),
         }
     }
@@ -140,12 +145,24 @@ impl Settings {
     /// # Errors
     /// The first setting that has an invalid value; a file that cannot be read or has an unknown key.
     pub fn from_vars(vars: impl IntoIterator<Item = (OsString, OsString)>) -> Result<Self, SettingsError> {
+        Self::default().with_vars(vars)
+    }
+
+    /// These settings, changed by the file and the variables as in [`from_vars`](Self::from_vars). A strategy may be fixed on one of these settings'
+    /// [`codecs`](Self::codecs).
+    ///
+    /// # Errors
+    /// As for [`from_vars`](Self::from_vars).
+    pub fn with_vars(
+        self,
+        vars: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Result<Self, SettingsError> {
         let vars: Vec<_> = vars
             .into_iter()
             .filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value)))
             .filter(|(name, value)| name.starts_with(PREFIX) && !value.is_empty())
             .collect();
-        let mut settings = Self::default();
+        let mut settings = self;
         if let Some((_, file)) = vars.iter().find(|(name, _)| name == CONFIG) {
             settings.read(Path::new(file))?;
         }
@@ -200,8 +217,7 @@ impl Settings {
         };
         match key {
             "strategy" => {
-                self.strategy =
-                    value.parse().map_err(|error: crate::StrategyError| wrong(error.to_string()))?;
+                self.strategy = self.codecs.strategy(value).map_err(|error| wrong(error.to_string()))?;
             }
             "heuristics" => self.heuristics = Some(value.into()),
             "links" => self.links = Some(value.into()),
@@ -356,6 +372,7 @@ mod tests {
             patience: Duration::from_secs(7200),
             disable: true,
             dump_config: true,
+            codecs: Codecs::default(),
             unknown: Vec::new(),
         };
         assert_eq!(

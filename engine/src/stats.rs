@@ -1,9 +1,10 @@
 //! Message statistics: by element kind and codec, by destination and by length.
 
-use crate::codecs::{self, Codec, RAW};
+use crate::codecs::Table;
 use crate::engine::Destination;
 use mpress_codec::Kind;
-use mpress_selector::SizeClass;
+use mpress_selector::{Offer, SizeClass};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
@@ -17,39 +18,38 @@ const DECODED: usize = 4;
 const DECODED_BYTES: usize = 5;
 const DECODE_NS: usize = 6;
 
-/// The number of sorts of messages: a kind and codec for a destination, and a size class for a destination.
-const BY_CODEC: usize = Kind::ALL.len() * codecs::COUNT * Destination::ALL.len();
+/// The number of sorts of messages: a size class for a destination, and for each row of the table a kind for a destination.
 const BY_SIZE: usize = SizeClass::COUNT * Destination::ALL.len();
-
-const WORDS: usize = (BY_CODEC + BY_SIZE) * FIELDS;
+const BY_KIND: usize = Kind::ALL.len() * Destination::ALL.len();
 
 /// Counters shared by all threads.
 pub(crate) struct Counters {
+    table: Arc<Table>,
     words: Box<[AtomicU64]>,
-}
-
-impl Default for Counters {
-    fn default() -> Self {
-        Self { words: (0..WORDS).map(|_| AtomicU64::new(0)).collect() }
-    }
-}
-
-/// The index of the first counter of a kind and codec.
-fn by_codec(kind: Kind, codec: Option<Codec>, to: Destination) -> usize {
-    let row = codec.map_or(0, Codec::index);
-    ((kind as usize * codecs::COUNT + row) * Destination::ALL.len() + to as usize) * FIELDS
 }
 
 /// The index of the first counter of a size class.
 fn by_size(size: SizeClass, to: Destination) -> usize {
-    (BY_CODEC + size.index() * Destination::ALL.len() + to as usize) * FIELDS
+    (size.index() * Destination::ALL.len() + to as usize) * FIELDS
+}
+
+/// The index of the first counter of a row of the table, or of raw messages, and a kind.
+fn by_codec(kind: Kind, codec: Option<Offer>, to: Destination) -> usize {
+    let row = usize::from(codec.unwrap_or(0));
+    (BY_SIZE + row * BY_KIND + kind as usize * Destination::ALL.len() + to as usize) * FIELDS
 }
 
 impl Counters {
+    /// Counters for the codecs of this table, all zero.
+    pub(crate) fn of(table: Arc<Table>) -> Self {
+        let words = (BY_SIZE + table.len() * BY_KIND) * FIELDS;
+        Self { table, words: (0..words).map(|_| AtomicU64::new(0)).collect() }
+    }
+
     pub(crate) fn sent(
         &self,
         kind: Kind,
-        codec: Option<Codec>,
+        codec: Option<Offer>,
         to: Destination,
         raw: usize,
         wire: usize,
@@ -69,7 +69,7 @@ impl Counters {
     pub(crate) fn received(
         &self,
         kind: Kind,
-        codec: Option<Codec>,
+        codec: Option<Offer>,
         messages: u64,
         raw: usize,
         time: Duration,
@@ -82,13 +82,14 @@ impl Counters {
 
     /// The number of bytes saved by compression.
     pub(crate) fn saved(&self) -> u64 {
-        let words = |field: usize| self.words.iter().skip(BY_CODEC * FIELDS + field).step_by(FIELDS);
+        let words = |field: usize| self.words[..BY_SIZE * FIELDS].iter().skip(field).step_by(FIELDS);
         let sum = |field| words(field).map(|word| word.load(Relaxed)).sum::<u64>();
         sum(RAW_BYTES).saturating_sub(sum(WIRE_BYTES))
     }
 
     pub(crate) fn snapshot(&self) -> Stats {
-        Stats { words: self.words.iter().map(|word| word.load(Relaxed)).collect() }
+        let words = self.words.iter().map(|word| word.load(Relaxed)).collect();
+        Stats { table: Arc::clone(&self.table), words }
     }
 }
 
@@ -99,6 +100,7 @@ fn nanoseconds(time: Duration) -> u64 {
 /// The counters at one moment, of one process or summed over several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stats {
+    table: Arc<Table>,
     words: Vec<u64>,
 }
 
@@ -168,12 +170,12 @@ impl std::iter::Sum for Line {
 }
 
 impl Stats {
-    /// From the result of [`as_words`](Self::as_words), or a sum of such results.
-    pub(crate) fn from_words(words: &[u64]) -> Self {
-        Self { words: words.to_vec() }
+    /// The same counters with other values: those of [`as_words`](Self::as_words) of another process, or a sum.
+    pub(crate) fn with_words(self, words: &[u64]) -> Self {
+        Self { words: words.to_vec(), ..self }
     }
 
-    /// The counters as a flat array, whose length is constant within a build.
+    /// The counters as a flat array, whose length is the same for all processes with the same codecs.
     pub(crate) fn as_words(&self) -> &[u64] {
         &self.words
     }
@@ -184,13 +186,14 @@ impl Stats {
 
     /// The lines by kind and codec, including `raw`, that are not all zero.
     pub fn lines(&self) -> impl Iterator<Item = (Kind, &'static str, Line)> + '_ {
-        let rows = || std::iter::once(None).chain((1..codecs::COUNT).map(Codec::at));
+        let rows = || (0..=Offer::MAX).take(self.table.len());
         Kind::ALL
             .into_iter()
-            .flat_map(move |kind| rows().map(move |codec| (kind, codec)))
-            .map(|(kind, codec)| {
-                let line = Destination::ALL.map(|to| self.at(by_codec(kind, codec, to))).into_iter().sum();
-                (kind, codec.map_or(RAW, Codec::name), line)
+            .flat_map(move |kind| rows().map(move |row| (kind, row)))
+            .map(|(kind, row)| {
+                let line =
+                    Destination::ALL.map(|to| self.at(by_codec(kind, Some(row), to))).into_iter().sum();
+                (kind, self.table.name(row), line)
             })
             .filter(|(_, _, line): &(_, _, Line)| !line.is_zero())
     }

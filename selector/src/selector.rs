@@ -8,7 +8,7 @@ use crate::judge::{ByTheClock, Judge, Way};
 use crate::link::{DEFAULT_LINK, Link};
 use crate::sample::{self, Level};
 use crate::size::{CLASSES, SizeClass};
-use crate::table::Table;
+use crate::table::{CANDIDATES, Table};
 use crate::tally::{Latest, Tally};
 use mpress_codec::Kind;
 
@@ -116,7 +116,10 @@ pub(crate) fn sane(link: Link) -> Link {
 }
 
 impl Selector {
-    /// A selector that may choose among these codecs, of which the first six for a kind are used. It starts from this knowledge of codecs and
+    /// The maximum number of codecs that are compared for a kind of messages.
+    pub const CANDIDATES: usize = CANDIDATES;
+
+    /// A selector that may choose among these codecs, of which the first [six](Self::CANDIDATES) for a kind are used. It starts from this knowledge of codecs and
     /// of the network; implausible values are ignored.
     #[must_use]
     pub fn new(offers: &[Offered<'_>], behaviours: &[Behaviour<'_>], link: Link, transfer: Transfer) -> Self {

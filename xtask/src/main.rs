@@ -19,6 +19,7 @@ mod mpi4py;
 mod mpis;
 mod npb;
 mod package;
+mod page;
 mod paths;
 mod pingpong;
 mod progress;

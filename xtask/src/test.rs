@@ -8,7 +8,7 @@ use mpress_cluster::Mpi;
 use crate::error::Error;
 use crate::paths::Paths;
 use crate::step::{self, Done, Step};
-use crate::{browser, build, dist, fuzz, mpi4py, mpis, package, toolchain};
+use crate::{browser, build, dist, fuzz, mpi4py, mpis, package, page, toolchain};
 
 /// Tests at SIMD tiers fail unless this is the highest tier that they find.
 const REQUIRED: &str = "MPRESS_REQUIRE_SIMD";
@@ -23,7 +23,7 @@ const MPI: Mpi = Mpi::OpenMpi;
 const FUZZ_SECONDS: u32 = 3;
 
 /// The steps of `cargo xtask test`: all published crates, the whole shim with one MPI, every call with the other. `all` adds what takes longer: other tiers, other MPIs, other people's suites,
-/// packages, and the tests of the project's own tools.
+/// packages, the page on adding a codec, and the tests of the project's own tools.
 pub(crate) fn steps(paths: &Paths, all: bool) -> Vec<Step<'_>> {
     let extent = if all { Extent::All } else { Extent::Promises };
     let tests = extent.cargo(paths, "test");
@@ -56,6 +56,7 @@ pub(crate) fn steps(paths: &Paths, all: bool) -> Vec<Step<'_>> {
     steps.push(dist::check::step(paths, dist::Parts::tested(paths)).on_the_build());
     steps.push(browser::step(dist::Parts::tested(paths).into_command(), paths).on_the_build());
     steps.push(package::step(paths));
+    steps.push(page::step(paths));
     steps.push(fuzz::step(paths, FUZZ_SECONDS, None));
     steps
 }

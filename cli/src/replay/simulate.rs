@@ -1,7 +1,7 @@
 //! Sends the messages of a file over a simulated link, one after another, under different strategies.
 
 use super::measure::{Caches, Measured, Outcome};
-use mpress::selector::{Choice, Link, Mechanism, Transfer};
+use mpress::selector::{Choice, Link, Mechanism, Offer, Transfer};
 use mpress::{Codec, Knowledge, Out};
 use mpress_corpus::cold::Work;
 use std::cell::RefCell;
@@ -123,7 +123,7 @@ impl Channel<'_> {
     fn fixed(&self, codec: Codec) -> Sent {
         let mut sent = Sent { strategy: codec.name().into(), ..Sent::default() };
         for at in 0..self.file.messages.len() {
-            sent.add(self, at, outcome(self.file, codec.index(), at));
+            sent.add(self, at, outcome(self.file, codec, at));
         }
         sent
     }
@@ -190,7 +190,7 @@ fn ras(channel: &Channel<'_>) -> Sent {
         let decision = ras.decide(file.kind, message);
         let chosen = match decision.choice {
             Choice::Raw => None,
-            Choice::Encode(offer) => outcome(file, usize::from(offer), at),
+            Choice::Encode(offer) => codec(offer).and_then(|codec| outcome(file, codec, at)),
         };
         sent.add(channel, at, chosen);
         if let Some(outcome) = chosen {
@@ -269,11 +269,12 @@ fn select(channel: &Channel<'_>, without: Option<Mechanism>, mut work: impl FnMu
         // What loading the code took, of codecs that encoded a part: a message that the same one encodes after that does not take it again.
         let mut loaded = Vec::new();
         while let Some(probe) = decision.probe.clone()
-            && let Some(outcome) = outcome(file, usize::from(probe.offer), at)
+            && let Some(codec) = codec(probe.offer)
+            && let Some(outcome) = outcome(file, codec, at)
         {
             let part = &message[probe.window];
             let hot_ns = outcome.coding(Caches::Hot).encode_ns * part.len() as f64 / message.len() as f64;
-            let coded = encode_part(usize::from(probe.offer), file, part, caches);
+            let coded = encode_part(codec, file, part, caches);
             let (wire_len, ns) = coded.unwrap_or((part.len(), hot_ns));
             let start = Instant::now();
             decision = selector.probed(&decision, wire_len, ns, message);
@@ -283,7 +284,9 @@ fn select(channel: &Channel<'_>, without: Option<Mechanism>, mut work: impl FnMu
         }
         let chosen = match decision.choice {
             Choice::Raw => None,
-            Choice::Encode(offer) => outcome(file, usize::from(offer), at).map(|outcome| (offer, outcome)),
+            Choice::Encode(offer) => {
+                codec(offer).and_then(|codec| outcome(file, codec, at)).map(|outcome| (offer, outcome))
+            }
         };
         sent.add(channel, at, chosen.map(|(_, outcome)| outcome));
         let Some((offer, outcome)) = chosen else { continue };
@@ -298,17 +301,21 @@ fn select(channel: &Channel<'_>, without: Option<Mechanism>, mut work: impl FnMu
     sent
 }
 
-fn outcome<'a>(file: &'a Measured<'_>, offer: usize, at: usize) -> Option<&'a Outcome> {
-    let (_, outcomes) = file.codecs.iter().find(|(codec, _)| codec.index() == offer)?;
+fn codec(offer: Offer) -> Option<Codec> {
+    Codec::at(usize::from(offer))
+}
+
+fn outcome<'a>(file: &'a Measured<'_>, codec: Codec, at: usize) -> Option<&'a Outcome> {
+    let (_, outcomes) = file.codecs.iter().find(|(one, _)| *one == codec)?;
     outcomes.get(at)
 }
 
 /// Encodes a part of a message; its length, and the time of that.
-fn encode_part(offer: usize, file: &Measured<'_>, part: &[u8], caches: Caches) -> Option<(usize, f64)> {
+fn encode_part(codec: Codec, file: &Measured<'_>, part: &[u8], caches: Caches) -> Option<(usize, f64)> {
     thread_local! {
         static WORK: RefCell<Work> = RefCell::default();
     }
-    let (mut encoder, _) = Codec::at(offer)?.instances(file.kind)?;
+    let (mut encoder, _) = codec.instances(file.kind)?;
     let mut wire = vec![0; encoder.max_encoded_len(part.len())?];
     let (mut len, mut ns) = (None, 0.0);
     // The first time, the operating system finds memory for it.

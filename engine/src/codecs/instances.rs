@@ -1,42 +1,47 @@
 //! Idle instances of codecs.
 
-use super::{COUNT, Decoder, Encoder, Setting, Width, reader};
+use super::{Decoder, Encoder, Setting, Table, Width};
 use mpress_codec::{CodecId, DecodeError, Encode, decode_into_uninit};
 use std::mem::MaybeUninit;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The number of ids that a frame can contain.
 const IDS: usize = 256;
 
 type Idle<T> = Mutex<Vec<T>>;
 
+/// Idle encoders by row and width of words.
+type Encoders = Box<[[Idle<Encoder>; Width::ALL.len()]]>;
+
 /// Idle encoders and decoders. There are as many as threads that have worked at the same time.
 pub(crate) struct Instances {
-    encoders: Box<[[Idle<Encoder>; Width::ALL.len()]; COUNT]>,
+    table: Arc<Table>,
+    encoders: Encoders,
     /// Encoders for blocks, which are reset before each block; the others would lose what they have learned.
-    block_encoders: Box<[[Idle<Encoder>; Width::ALL.len()]; COUNT]>,
+    block_encoders: Encoders,
     decoders: Box<[Idle<Decoder>; IDS]>,
 }
 
-impl Default for Instances {
-    fn default() -> Self {
+impl Instances {
+    /// None yet, of this table.
+    pub(crate) fn of(table: Arc<Table>) -> Self {
+        let encoders = || (0..table.len()).map(|_| Default::default()).collect();
         Self {
-            encoders: Box::default(),
-            block_encoders: Box::default(),
+            encoders: encoders(),
+            block_encoders: encoders(),
             decoders: Box::new(std::array::from_fn(|_| Mutex::default())),
+            table,
         }
     }
-}
 
-impl Instances {
     /// Lends an encoder of this codec to `work`; `None` if out of memory.
     pub(crate) fn with_encoder<R>(
         &self,
         setting: Setting,
         work: impl FnOnce(&mut dyn Encode) -> R,
     ) -> Option<R> {
-        let idle = &self.encoders[setting.codec.index()][setting.width as usize];
-        lend(idle, || setting.encoder(), |encoder| work(&mut **encoder))
+        let idle = &self.encoders[usize::from(setting.index)][setting.width as usize];
+        lend(idle, setting.member.encoder, |encoder| work(&mut **encoder))
     }
 
     /// Lends an encoder that may be reset to `work`; `None` if out of memory.
@@ -45,11 +50,11 @@ impl Instances {
         setting: Setting,
         work: impl FnOnce(&mut dyn Encode) -> R,
     ) -> Option<R> {
-        let idle = &self.block_encoders[setting.codec.index()][setting.width as usize];
-        lend(idle, || setting.encoder(), |encoder| work(&mut **encoder))
+        let idle = &self.block_encoders[usize::from(setting.index)][setting.width as usize];
+        lend(idle, setting.member.encoder, |encoder| work(&mut **encoder))
     }
 
-    /// Decodes the payload of a frame with this id into all of `room`, which is initialised on success. `None` if this build has no such decoder, or
+    /// Decodes the payload of a frame with this id into all of `room`, which is initialised on success. `None` if this engine has no such decoder, or
     /// if out of memory.
     pub(crate) fn decode(
         &self,
@@ -59,7 +64,7 @@ impl Instances {
     ) -> Option<Result<(), DecodeError>> {
         lend(
             &self.decoders[usize::from(id.0)],
-            || decoder(id),
+            || (self.table.reader(id)?.decoder)(),
             |decoder| {
                 // Payloads are independent: earlier ones must have no effect.
                 decoder.reset();
@@ -74,16 +79,6 @@ impl Instances {
         self.decoders[usize::from(id.0)].lock().unwrap_or_else(PoisonError::into_inner).push(decoder);
         self
     }
-}
-
-impl Setting {
-    fn encoder(self) -> Option<Encoder> {
-        ((self.codec.row().member)(self.width)?.encoder)()
-    }
-}
-
-fn decoder(id: CodecId) -> Option<Decoder> {
-    (reader(id)?.member_of(id)?.decoder)()
 }
 
 fn lend<T, R>(idle: &Idle<T>, make: impl FnOnce() -> Option<T>, work: impl FnOnce(&mut T) -> R) -> Option<R> {

@@ -4,7 +4,7 @@
 use super::Engine;
 use crate::blocks;
 use crate::buffer::Buffer;
-use crate::codecs::{self, Setting};
+use crate::codecs::Setting;
 use crate::decide::{Considered, Plan};
 use crate::engine::Destination;
 use crate::frame::{self, FrameError, HEADER_LEN, Incoming};
@@ -101,9 +101,9 @@ impl Engine {
             return Outgoing::Raw;
         }
         let plan = self.plan(considered, raw, |window| raw.get(window));
-        let setting = plan.of_stream(kind);
-        let stream = setting
-            .and_then(|setting| Stream::new(id, (setting.id, setting.codec.setting()), kind, len, chunk));
+        let setting = plan.of_stream(kind, &self.table);
+        let stream =
+            setting.and_then(|setting| Stream::new(id, (setting.id(), setting.number), kind, len, chunk));
         let (Some(setting), Some(stream)) = (setting, stream) else {
             return self.finish(&plan, raw, kind, to).map_or(Outgoing::Raw, Outgoing::Frame);
         };
@@ -131,9 +131,9 @@ impl Engine {
         }
         let Some(first) = self.piece(pieces, 0..chunk) else { return Err(considered) };
         let plan = self.plan(considered, &first, |window| self.piece(pieces, window));
-        let setting = plan.of_stream(kind);
-        let stream = setting
-            .and_then(|setting| Stream::new(id, (setting.id, setting.codec.setting()), kind, len, chunk));
+        let setting = plan.of_stream(kind, &self.table);
+        let stream =
+            setting.and_then(|setting| Stream::new(id, (setting.id(), setting.number), kind, len, chunk));
         let (Some(setting), Some(stream)) = (setting, stream) else {
             self.counters.sent(kind, None, to, len, len, Duration::ZERO);
             return Ok(Outgoing::Raw);
@@ -204,7 +204,7 @@ impl Engine {
         tail.wire_len += chunk.len();
         tail.next += 1;
         if tail.due().is_none() {
-            let (kind, codec) = (tail.stream.kind, Some(tail.setting.codec));
+            let (kind, codec) = (tail.stream.kind, Some(tail.setting.index));
             self.decider.encoded(&tail.plan, tail.wire_len, tail.time);
             self.counters.sent(kind, codec, tail.to, tail.stream.raw_len(), tail.wire_len, tail.time);
         }
@@ -290,7 +290,7 @@ impl Engine {
             decoded.ok_or(FrameError::Codec(stream.codec))?.map_err(FrameError::Damaged)?;
         }
         let time = start.elapsed();
-        let codec = codecs::used(stream.codec, stream.setting).filter(|_| wire.len() < len);
+        let codec = self.table.used(stream.codec, stream.setting).filter(|_| wire.len() < len);
         self.counters.received(stream.kind, codec, u64::from(index == 0), len, time);
         if let Some(codec) = codec {
             self.decider.decoded(stream.kind, codec, len, time);

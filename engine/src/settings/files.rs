@@ -26,7 +26,9 @@ impl Settings {
             Links::read(file).map_err(|why| format!("{}: {why}", file.display()))?;
         }
         match &self.guide {
-            Some(file) if self.strategy == Strategy::Guided => Record::read(file).map(drop),
+            Some(file) if self.strategy == Strategy::Guided => {
+                Record::read_with(file, &self.codecs).map(drop)
+            }
             _ => Ok(()),
         }
     }

@@ -1,0 +1,233 @@
+//! Page: follows `docs/adding-a-codec.md` as a reader does. Its blocks are the files, changes and commands of a crate outside the workspace, and then of a copy of the workspace. So
+//! the page cannot say what is no longer so.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::error::Error;
+use crate::paths::Paths;
+use crate::step::{self, Done, Step};
+
+/// The page, and its two parts: the heading of each, and the folder in which a reader follows it.
+const PAGE: &str = "docs/adding-a-codec.md";
+const PARTS: [(&str, &str); 2] = [("## In a program of your own", "deltas"), ("## In the family", "mpress")];
+
+/// The crates that the program of a reader takes from the registry; here they are those of the workspace.
+const CRATES: [(&str, &str); 2] = [("mpress", "engine"), ("mpress-codec", "codec")];
+
+/// The step that follows the page.
+pub(crate) fn step(paths: &Paths) -> Step<'_> {
+    Step::call("page on adding a codec", || run(paths))
+}
+
+fn run(paths: &Paths) -> Result<Done, Error> {
+    let page = paths.root().join(PAGE);
+    let page = fs::read_to_string(&page).map_err(Error::file(&page))?;
+    // What was compiled before stays, as in a reader's folder.
+    let all = paths.target("adding-a-codec");
+    let target = all.join("target");
+    let mut count = 0;
+    for (heading, folder) in PARTS {
+        let folder = all.join(folder);
+        if folder.exists() {
+            fs::remove_dir_all(&folder).map_err(Error::file(&folder))?;
+        }
+        fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
+        if heading == PARTS[0].0 {
+            use_workspace(paths, &folder)?
+        } else {
+            copy_workspace(paths, &folder)?
+        }
+        let blocks = blocks(&part(&page, heading)?)?;
+        count += blocks.len();
+        for block in blocks {
+            block.follow(&folder, &target)?;
+        }
+    }
+    Ok(Done::Ran(format!("{count} blocks")))
+}
+
+/// What is published is not yet in a registry.
+fn use_workspace(paths: &Paths, folder: &Path) -> Result<(), Error> {
+    let patches = CRATES.map(|(name, dir)| format!("{name} = {{ path = {:?} }}\n", paths.root().join(dir)));
+    write(&folder.join(".cargo/config.toml"), &format!("[patch.crates-io]\n{}", patches.concat()))?;
+    // The versions that the workspace was built with need not be fetched.
+    let lock = "Cargo.lock";
+    fs::copy(paths.root().join(lock), folder.join(lock)).map(drop).map_err(Error::file(lock))
+}
+
+fn copy_workspace(paths: &Paths, folder: &Path) -> Result<(), Error> {
+    let mut copy = Command::new("sh");
+    // With the times of files, so that only what differs is compiled again.
+    copy.args(["-c", "git ls-files -z --cached --others --exclude-standard | tar --null --ignore-failed-read -T - -c | tar -x -C \"$0\""]);
+    copy.arg(folder).current_dir(paths.root());
+    step::run("copy of the workspace", &mut copy)
+}
+
+/// The lines of a page below this heading, up to the next one of the same level. What looks like a heading inside a block is none.
+fn part<'a>(page: &'a str, heading: &str) -> Result<Vec<&'a str>, Error> {
+    let (mut lines, mut is_fenced, mut is_there) = (Vec::new(), false, false);
+    for line in page.lines() {
+        is_fenced ^= line.starts_with("```");
+        if !is_fenced && line.starts_with("## ") {
+            is_there = line == heading;
+        } else if is_there {
+            lines.push(line);
+        }
+    }
+    if lines.is_empty() { Err(wrong(format!("there is no part `{heading}`"))) } else { Ok(lines) }
+}
+
+/// A block of the page.
+#[derive(Debug, PartialEq)]
+enum Block<'a> {
+    /// A file with this path: its contents.
+    File(&'a str, String),
+    /// A file with this path: lines that stay, go and come (` `, `-`, `+`).
+    Change(&'a str, Vec<&'a str>),
+    /// Commands, and what they print, if the page says it.
+    Commands(String, Option<String>),
+}
+
+/// The blocks of a part, in their order. The last line of text before a file or a change is its path.
+fn blocks<'a>(part: &[&'a str]) -> Result<Vec<Block<'a>>, Error> {
+    let (mut blocks, mut path) = (Vec::new(), None);
+    let mut lines = part.iter().copied();
+    while let Some(line) = lines.next() {
+        let Some(language) = line.strip_prefix("```") else {
+            if !line.is_empty() {
+                path = line.strip_prefix('`').and_then(|line| line.strip_suffix("`:"));
+            }
+            continue;
+        };
+        let block: Vec<_> = lines.by_ref().take_while(|line| *line != "```").collect();
+        let text = || block.iter().map(|line| format!("{line}\n")).collect();
+        match (language, path, blocks.last_mut()) {
+            ("sh", ..) => blocks.push(Block::Commands(text(), None)),
+            ("text", None, Some(Block::Commands(_, printed))) => *printed = Some(text()),
+            ("diff", Some(path), _) => blocks.push(Block::Change(path, block)),
+            (_, Some(path), _) => blocks.push(Block::File(path, text())),
+            _ => {
+                return Err(wrong(format!(
+                    "a block of {language} is neither a file nor a command: {block:?}"
+                )));
+            }
+        }
+    }
+    Ok(blocks)
+}
+
+impl Block<'_> {
+    fn follow(&self, folder: &Path, target: &Path) -> Result<(), Error> {
+        match self {
+            Self::File(path, text) => write(&folder.join(path), text),
+            Self::Change(path, lines) => {
+                let file = folder.join(path);
+                let text = fs::read_to_string(&file).map_err(Error::file(&file))?;
+                write(&file, &changed(path, &text, lines)?)
+            }
+            Self::Commands(text, printed) => {
+                let mut shell = Command::new("sh");
+                shell.args(["-ec", text]).current_dir(folder);
+                shell.env("CARGO_TARGET_DIR", target).env("CARGO_NET_OFFLINE", "true");
+                let Some(printed) = printed else { return step::run("commands of the page", &mut shell) };
+                let output = shell.stderr(Stdio::inherit()).output().map_err(Error::file("sh"))?;
+                let found = String::from_utf8_lossy(&output.stdout);
+                if output.status.success() && found == *printed {
+                    return Ok(());
+                }
+                Err(wrong(format!(
+                    "the page says that `{}` prints {printed:?}, but it prints {found:?}",
+                    text.trim()
+                )))
+            }
+        }
+    }
+}
+
+/// A text with a change. The lines that stay and go must be in it once.
+fn changed(path: &str, text: &str, change: &[&str]) -> Result<String, Error> {
+    let kept = |other: char| move |line: &&&str| !line.starts_with(other);
+    let of = |line: &&str| line.get(1..).unwrap_or_default().to_owned() + "\n";
+    let old: Vec<String> = change.iter().filter(kept('+')).map(of).collect();
+    let new: String = change.iter().filter(kept('-')).map(of).collect();
+    let lines: Vec<_> = text.split_inclusive('\n').collect();
+    let places: Vec<_> = lines
+        .windows(old.len().max(1))
+        .enumerate()
+        .filter(|(_, lines)| *lines == old)
+        .map(|(at, _)| at)
+        .collect();
+    let [at] = places[..] else {
+        return Err(wrong(format!(
+            "{} places in {path} have these lines, not one:\n{}",
+            places.len(),
+            old.concat()
+        )));
+    };
+    Ok([lines[..at].concat(), new, lines[at + old.len()..].concat()].concat())
+}
+
+fn write(file: &Path, text: &str) -> Result<(), Error> {
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder).map_err(Error::file(folder))?;
+    }
+    fs::write(file, text).map_err(Error::file(file))
+}
+
+fn wrong(message: String) -> Error {
+    Error::Program { run: PAGE.to_owned(), message }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Also without the step, which compiles: every file that the page changes has the lines that it names, and every block is one.
+    #[test]
+    fn the_page_names_lines_that_there_are() {
+        let paths = Paths::find().unwrap();
+        let page = fs::read_to_string(paths.root().join(PAGE)).unwrap();
+        let (mut files, mut changes) = (std::collections::BTreeMap::new(), 0);
+        for (heading, _) in PARTS {
+            for block in blocks(&part(&page, heading).unwrap()).unwrap() {
+                match block {
+                    Block::File(path, text) => _ = files.insert(path, text),
+                    Block::Change(path, lines) => {
+                        let there = || fs::read_to_string(paths.root().join(path)).ok();
+                        // What commands copy is a file of the first part.
+                        let own = path.strip_prefix("deltas/").and_then(|path| files.get(path).cloned());
+                        let text = files.get(path).cloned().or_else(there).or(own).unwrap();
+                        files.insert(path, changed(path, &text, &lines).unwrap());
+                        changes += 1;
+                    }
+                    Block::Commands(..) => {}
+                }
+            }
+        }
+        assert!(files.len() > 10 && changes > 10, "{changes} changes of {} files", files.len());
+    }
+
+    #[test]
+    fn blocks_are_files_changes_and_commands() {
+        let page = "\n## A\n\n`a/b.rs`:\n\n```rust\nfn a() {}\n## C\n```\n\n```diff\n fn\n```\n\nIt prints:\n\n<!-- run by x -->\n```sh\nls\n```\n\n```text\nb.rs\n```\n\n## B\n```sh\n```\n";
+        let expected = [
+            Block::File("a/b.rs", "fn a() {}\n## C\n".into()),
+            Block::Change("a/b.rs", vec![" fn"]),
+            Block::Commands("ls\n".into(), Some("b.rs\n".into())),
+        ];
+        assert_eq!(blocks(&part(page, "## A").unwrap()).unwrap(), expected);
+        assert!(part(page, "## C").is_err());
+        assert!(blocks(&["Text.", "```rust", "```"]).is_err(), "of no file");
+    }
+
+    #[test]
+    fn a_change_has_one_place() {
+        let text = "a\nb\n\nc\nb\n";
+        assert_eq!(changed("f", text, &[" a", "-b", "+d", "", "+e"]).unwrap(), "a\nd\n\ne\nc\nb\n");
+        for wrong in [&[" b", "+d"][..], &[" x"], &["+x"], &[" a", " c"]] {
+            assert!(changed("f", text, wrong).is_err(), "{wrong:?}");
+        }
+    }
+}
