@@ -11,7 +11,6 @@ extern crate std;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod error;
-pub mod frame;
 mod id;
 #[cfg(feature = "std")]
 pub mod io;

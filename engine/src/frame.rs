@@ -1,11 +1,16 @@
 //! Frames: how they are built, parsed and checked for damage. Layout and rules: `docs/format/frame.md`.
 
+mod header;
+
+pub(crate) use header::VERSION;
+pub use header::{HEADER_LEN, Header, Mark};
+
 use crate::buffer::Buffer;
 use crate::stream::Stream;
-use mpress_codec::frame::{CHECK, Header};
 use mpress_codec::{CodecId, DecodeError, DecodeErrorKind, Kind};
 
-pub use mpress_codec::frame::{HEADER_LEN, Mark};
+/// The position of the check.
+const CHECK: std::ops::Range<usize> = Header::CHECK;
 
 /// Messages shorter than this number of bytes are never sent in frames. The threshold is cMPI's (section 2.4).
 pub const FLOOR: usize = 1024;
@@ -158,7 +163,7 @@ pub(crate) fn crc(parts: &[&[u8]]) -> u32 {
 mod tests {
     use super::*;
     use crate::buffer::Pool;
-    use mpress_codec::frame::MAX_RAW_LEN;
+    use header::MAX_RAW_LEN;
     use std::sync::Arc;
 
     #[test]

@@ -26,7 +26,7 @@ pub use buffer::Buffer;
 pub use codecs::{Codec, Codecs, CodecsError, Decoder, Encoder, Prior, Row, names as codec_names};
 pub use decide::Considered;
 pub use engine::{Destination, Engine, Outgoing, Pieces, Tail};
-pub use frame::{FLOOR, FrameError, HEADER_LEN, Incoming, Mark, SHORTEST, frame_len, may_be_frame};
+pub use frame::{FLOOR, FrameError, HEADER_LEN, Header, Incoming, Mark, SHORTEST, frame_len, may_be_frame};
 pub use guide::Record;
 pub use hierarchy::{HandOn, Hierarchy};
 pub use knowledge::Knowledge;

@@ -4,9 +4,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mpress::{Destination, Engine, FLOOR, HEADER_LEN, Kind, Mark, frame_len};
+use mpress::{Destination, Engine, FLOOR, HEADER_LEN, Header, Kind, Mark, frame_len};
 use mpress_codec::CodecId;
-use mpress_codec::frame::{CHECK, Header};
 use std::mem::MaybeUninit;
 use std::sync::LazyLock;
 
@@ -79,6 +78,6 @@ fn frame(codec: CodecId, kind: Kind, raw_len: u64, payload: &[u8]) -> Vec<u8> {
     frame.extend_from_slice(payload);
     frame.resize(len, 0);
     let check = crc32fast::hash(&frame);
-    frame[CHECK].copy_from_slice(&check.to_le_bytes());
+    frame[Header::CHECK].copy_from_slice(&check.to_le_bytes());
     frame
 }

@@ -8,7 +8,7 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
 }
 
 // One use of each crate, so that the linker does not drop it.
-pub use mpress_codec::frame::Header;
+pub use mpress_codec as codec;
 #[cfg(feature = "alloc")]
 pub use mpress_datatype as datatype;
 pub use mpress_dfcm as dfcm;

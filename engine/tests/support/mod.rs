@@ -2,11 +2,11 @@
 
 #![allow(dead_code, clippy::unwrap_used, reason = "tests, not every one of which needs all of it")]
 
+use mpress::Header;
 use mpress::{
     Buffer, CodecId, Destination, Engine, FrameError, HEADER_LEN, Kind, Knowledge, Mark, SHORTEST, SameNode,
     Settings,
 };
-use mpress_codec::frame::Header;
 use std::mem::MaybeUninit;
 
 /// An engine that compresses all messages for other nodes with one codec.

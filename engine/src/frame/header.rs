@@ -1,21 +1,17 @@
 //! The 32-byte frame header, version 4. Normative layout: `docs/format/frame.md`.
 //!
 //! This module only builds and parses the header. The sender of the frame computes the check.
-#![forbid(unsafe_code)]
 
-use crate::{CodecId, DecodeError, DecodeErrorKind, Kind};
+use mpress_codec::{CodecId, DecodeError, DecodeErrorKind, Kind};
 
 /// Length of a frame header in bytes.
 pub const HEADER_LEN: usize = 32;
 
 /// The version that this build writes and reads.
-pub const VERSION: u8 = 4;
+pub(crate) const VERSION: u8 = 4;
 
 /// The longest message a frame can carry, in bytes.
-pub const MAX_RAW_LEN: u64 = (1 << 48) - 1;
-
-/// The position of the check.
-pub const CHECK: core::ops::Range<usize> = 12..16;
+pub(crate) const MAX_RAW_LEN: u64 = (1 << 48) - 1;
 
 /// The positions of the mark.
 const MARKS: [usize; 2] = [0, 16];
@@ -44,7 +40,7 @@ pub struct Header {
     pub kind: Kind,
     /// The setting with which the codec was used. Decoding does not depend on it.
     pub setting: u8,
-    /// Length of the message in bytes, at most [`MAX_RAW_LEN`].
+    /// Length of the message in bytes, less than 2^48.
     pub raw_len: u64,
     /// The number of zero bytes after the payload.
     pub padding: u16,
@@ -53,7 +49,10 @@ pub struct Header {
 }
 
 impl Header {
-    /// The header's wire form; `None` if `raw_len` is above [`MAX_RAW_LEN`], because such a message has no frame.
+    /// The position of the check.
+    pub const CHECK: std::ops::Range<usize> = 12..16;
+
+    /// The header's wire form; `None` if `raw_len` is 2^48 or more: such a message has no frame.
     #[must_use]
     pub fn to_bytes(&self) -> Option<[u8; HEADER_LEN]> {
         if self.raw_len > MAX_RAW_LEN {
@@ -64,7 +63,7 @@ impl Header {
             wire[at..at + 8].copy_from_slice(&self.mark.0);
         }
         wire[8..12].copy_from_slice(&[VERSION, self.codec.0, self.kind as u8, self.setting]);
-        wire[CHECK].copy_from_slice(&self.check.to_le_bytes());
+        wire[Self::CHECK].copy_from_slice(&self.check.to_le_bytes());
         wire[24..30].copy_from_slice(&self.raw_len.to_le_bytes()[..6]);
         wire[30..32].copy_from_slice(&self.padding.to_le_bytes());
         Some(wire)
