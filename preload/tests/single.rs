@@ -73,6 +73,20 @@ fn an_error_handler_that_does_not_come_back() {
 }
 
 #[test]
+fn user_level_threads() {
+    let Some(rig) = Rig::new("contexts") else { return };
+    let job = rig.job(Launcher::Local, 2, "contexts", &[]);
+    let with = job.compressing_over("switching.so").env("MPRESS_REPORT", "summary").run("with");
+    assert_same(&job.over("switching.so").run("without"), &with);
+    assert_framed(&with, 60);
+}
+
+#[test]
+fn another_thread_after_an_error_handler_that_does_not_come_back() {
+    compare_program("siblings");
+}
+
+#[test]
 fn a_job_that_ends_while_its_processes_exit() {
     let Some(rig) = Rig::new("exit") else { return };
     let job = rig.job(Launcher::Local, 2, "exit", &[]);

@@ -6,63 +6,35 @@
 //! nothing can be compressed; then the operation is left to the MPI ([`mpress::Spread`]).
 
 use super::blocks::Blocks;
-use crate::messages::agreed::{By, How};
+use super::start::Start;
 use crate::mpi::span::Span;
 use crate::mpi::sys::*;
-use crate::operations::state::Shim;
 use std::ffi::c_int;
 
 /// Ibcast.
-pub(super) unsafe fn ibcast(
-    shim: &Shim,
-    span: Span,
-    root: c_int,
-    how: How,
-    pass: impl Fn() -> c_int,
-) -> c_int {
-    let Some(peers) = shim.rooted_peers(how.comm(), root).filter(|peers| peers.spread.may_broadcast(root))
-    else {
-        return pass();
-    };
-    if !shim.is_long(&span) || shim.refuses_broadcast(&span) {
-        return pass();
-    }
-    shim.exchange(&peers, how, &By::Tag, pass, |start| {
-        // SAFETY: the program's own span.
-        unsafe {
-            if start.group.rank() == root { start.send_to_others(&span) } else { start.receive(&span, root) }
-        }
-    })
+///
+/// # Safety
+/// `span` must be the program's.
+pub(super) unsafe fn broadcast(start: &mut Start<'_>, span: &Span, root: c_int) {
+    // SAFETY: the caller vouches for the span.
+    unsafe { if start.group.rank() == root { start.send_to_others(span) } else { start.receive(span, root) } }
 }
 
 /// Iallgather and Iallgatherv. `mine`: the block of this rank. All ranks know the lengths of all `blocks`.
-pub(super) unsafe fn iallgather<F: Fn(c_int) -> Span>(
-    shim: &Shim,
-    mine: Span,
-    blocks: Blocks<F>,
-    how: How,
-    pass: impl Fn() -> c_int,
-) -> c_int {
-    let Some(peers) = shim.collective_peers(how.comm()).filter(|peers| peers.spread.may_gather()) else {
-        return pass();
-    };
-    if !peers.ranks().any(|rank| shim.is_long(&blocks.of(rank)))
-        || shim.refuses_gathered(&peers, &mine, &blocks)
-    {
-        return pass();
-    }
-    shim.exchange(&peers, how, &By::Tag, pass, |start| {
-        let group = start.group;
-        let own = blocks.of(group.rank());
-        // SAFETY: the program's own blocks.
-        unsafe {
-            group.others().for_each(|rank| start.receive(&blocks.of(rank), rank));
-            if mine.ptr == IN_PLACE {
-                start.send_to_others(&own);
-            } else {
-                start.send_to_others(&mine);
-                start.copy(&mine, &own);
-            }
+///
+/// # Safety
+/// The blocks must be the program's.
+pub(super) unsafe fn gather<F: Fn(c_int) -> Span>(start: &mut Start<'_>, mine: &Span, blocks: &Blocks<F>) {
+    let group = start.group;
+    let own = blocks.of(group.rank());
+    // SAFETY: the caller vouches for the blocks.
+    unsafe {
+        group.others().for_each(|rank| start.receive(&blocks.of(rank), rank));
+        if mine.ptr == IN_PLACE {
+            start.send_to_others(&own);
+        } else {
+            start.send_to_others(mine);
+            start.copy(mine, &own);
         }
-    })
+    }
 }

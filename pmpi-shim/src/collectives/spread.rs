@@ -8,7 +8,7 @@
 
 use super::blocks::Blocks;
 use super::{Group, Handed, chunks, direct, shared};
-use crate::messages::agreed::{How, Spread, Way};
+use crate::messages::agreed::{By, How, Spread, Way};
 use crate::messages::error::{Error, raise};
 use crate::messages::peers::Peers;
 use crate::messages::waiting;
@@ -27,14 +27,18 @@ pub(crate) unsafe fn bcast(
     how: How,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    let How::Blocking(comm) = how else {
-        // SAFETY: the program's own span.
-        return unsafe { direct::ibcast(shim, span, root, how, pass) };
+    let Some(peers) = shim.rooted_peers(how.comm(), root).filter(|_| shim.is_long(&span)) else {
+        return pass();
     };
-    let Some(peers) = shim.rooted_peers(comm, root).filter(|_| shim.is_long(&span)) else { return pass() };
-    if shim.refuses_broadcast(&span) {
+    let may = |peers: &Peers| matches!(how, How::Blocking(_)) || peers.spread.may_broadcast(root);
+    if !may(&peers) || shim.refuses_broadcast(&span) {
         return pass();
     }
+    let How::Blocking(comm) = how else {
+        // SAFETY: the program's own span.
+        return shim
+            .exchange(&peers, how, &By::Tag, pass, |start| unsafe { direct::broadcast(start, &span, root) });
+    };
     let len = span.bytes().unwrap_or(0);
     let spread = (Spread::Bcast, slice::from_ref(&len));
     // SAFETY: the program's own span; all ranks decide alike.
@@ -53,25 +57,26 @@ pub(crate) unsafe fn allgather<F: Fn(c_int) -> Span>(
     how: How,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    let How::Blocking(comm) = how else {
-        // SAFETY: the program's own blocks.
-        return unsafe { direct::iallgather(shim, mine, blocks, how, pass) };
-    };
-    let Some(peers) = shim.collective_peers(comm) else { return pass() };
+    let Some(peers) = shim.collective_peers(how.comm()) else { return pass() };
     let lens: Option<Vec<usize>> = peers.ranks().map(|rank| blocks.of(rank).bytes()).collect();
-    // The MPI's counts and displacements are ints.
-    let Some(lens) = lens.filter(|lens| {
-        lens.iter().any(|len| *len >= shim.threshold)
-            && lens
-                .iter()
-                .try_fold(0_usize, |sum, len| sum.checked_add(*len))
-                .is_some_and(|sum| c_int::try_from(sum).is_ok())
-    }) else {
-        return pass();
+    let may = |lens: &[usize]| match how {
+        // The MPI's counts and displacements are ints.
+        How::Blocking(_) => lens
+            .iter()
+            .try_fold(0_usize, |sum, len| sum.checked_add(*len))
+            .is_some_and(|sum| c_int::try_from(sum).is_ok()),
+        How::Nonblocking(..) => peers.spread.may_gather(),
     };
+    let is_long = |lens: &[usize]| lens.iter().any(|len| *len >= shim.threshold);
+    let Some(lens) = lens.filter(|lens| is_long(lens) && may(lens)) else { return pass() };
     if shim.refuses_gathered(&peers, &mine, &blocks) {
         return pass();
     }
+    let How::Blocking(comm) = how else {
+        // SAFETY: the program's own blocks.
+        return shim
+            .exchange(&peers, how, &By::Tag, pass, |start| unsafe { direct::gather(start, &mine, &blocks) });
+    };
     let (blocks, lens) = (&blocks, &lens[..]);
     // SAFETY: the program's own blocks; all ranks decide alike.
     let in_chunks =

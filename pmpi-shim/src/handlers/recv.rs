@@ -7,7 +7,7 @@ use crate::messages::waiting;
 use crate::mpi::arguments;
 use crate::mpi::generalized::{self, Delivered};
 use crate::mpi::operation::Operation;
-use crate::mpi::span::{Envelope, Span, store_status};
+use crate::mpi::span::{Envelope, Span, is_tag, store_status};
 use crate::mpi::sys::*;
 use crate::mpi::{open, real};
 use crate::operations::active::{Active, Finish};
@@ -35,10 +35,13 @@ impl Shim {
     #[inline]
     pub(crate) fn expect_more(&self, message: &Envelope) {
         let Envelope { span, peer, tag, comm } = *message;
+        if !self.prefetch.is_on() {
+            return;
+        }
         let is_wild = peer == ANY_SOURCE || tag == ANY_TAG;
         // Shorter receives, except those with wildcards, bring no frame.
         let capacity = span.bytes().unwrap_or(0);
-        if self.prefetch.is_on() && (is_wild || capacity >= SHORTEST) {
+        if is_wild || capacity >= SHORTEST {
             self.expect_after(Asked { source: peer, tag, may_be_long: capacity >= LONG }, comm);
         }
     }
@@ -58,7 +61,7 @@ impl Shim {
     fn unpacks(&self, message: &Envelope) -> Option<Arc<Peers>> {
         let Envelope { span, peer, tag, comm } = *message;
         self.reordered(&span)?;
-        if (peer < 0 && peer != ANY_SOURCE) || (tag < 0 && tag != ANY_TAG) || self.refused(&span) {
+        if (peer < 0 && peer != ANY_SOURCE) || !(is_tag(tag) || tag == ANY_TAG) || self.refused(&span) {
             return None;
         }
         self.all_peers(comm).filter(|peers| peer == ANY_SOURCE || peers.has(peer))

@@ -6,7 +6,7 @@ use crate::messages::error::{Error, raise};
 use crate::messages::waiting;
 use crate::mpi::arguments::{self, span};
 use crate::mpi::real;
-use crate::mpi::span::{Envelope, greatest_tag};
+use crate::mpi::span::{Envelope, is_tag};
 use crate::mpi::sys::*;
 use crate::operations::active::Active;
 use crate::operations::persistent::Mode;
@@ -23,7 +23,6 @@ fn ours(shim: &Shim, out: &Envelope, into: &Envelope) -> bool {
     let receives = shim.meets_frames(into).is_some();
     let packs = || [out, into].iter().any(|half| shim.reordered(&half.span).is_some());
     (sends || receives || packs())
-        && out.tag.max(into.tag) <= greatest_tag()
         && (sends || accepted(shim, out, false))
         && (receives || accepted(shim, into, true))
 }
@@ -31,7 +30,7 @@ fn ours(shim: &Shim, out: &Envelope, into: &Envelope) -> bool {
 /// Whether the MPI accepts the arguments of a half that needs nothing of us. Its communicator is valid, since the other half has the same.
 fn accepted(shim: &Shim, half: &Envelope, wildcards: bool) -> bool {
     let Envelope { span, peer, tag, comm } = *half;
-    (tag >= 0 || (wildcards && tag == ANY_TAG))
+    (is_tag(tag) || (wildcards && tag == ANY_TAG))
         && (peer == PROC_NULL
             || (wildcards && peer == ANY_SOURCE)
             || shim.all_peers(comm).is_some_and(|peers| peers.has(peer)))

@@ -5,7 +5,8 @@
 
 use super::Known;
 use crate::mpi::handle::{Handle, HandleMap};
-use crate::mpi::span::{Kinds, OwnedType, combiner};
+use crate::mpi::predefined;
+use crate::mpi::span::{OwnedType, combiner, size};
 use crate::mpi::sys::*;
 use mpress::Kind;
 use mpress_datatype::{Bounds, Contents, Datatype, Dialect};
@@ -23,8 +24,7 @@ const MOST_ARGUMENTS: MPI_Count = 1 << 24;
 /// The same where only short descriptions are decoded.
 const FEW_ARGUMENTS: MPI_Count = 64;
 
-pub(super) struct Decoder<'a> {
-    kinds: &'a Kinds,
+pub(super) struct Decoder {
     handles: usize,
     arguments: MPI_Count,
 }
@@ -41,9 +41,9 @@ struct Made {
     datatypes: MPI_Count,
 }
 
-impl<'a> Decoder<'a> {
-    pub(super) fn new(kinds: &'a Kinds) -> Self {
-        Self { kinds, handles: 0, arguments: MOST_ARGUMENTS }
+impl Decoder {
+    pub(super) fn new() -> Self {
+        Self { handles: 0, arguments: MOST_ARGUMENTS }
     }
 
     /// Leaves datatypes with longer descriptions unknown.
@@ -77,7 +77,7 @@ impl<'a> Decoder<'a> {
     fn named(&self, handle: MPI_Datatype) -> Option<Decoded> {
         let size = size(handle)?;
         let alone = |size, alignment| Datatype::named(DIALECT, size, alignment).ok();
-        if let Some(kind) = self.kinds.predefined(handle) {
+        if let Some(kind) = predefined::kind(handle) {
             // MPICH packs only the significant bytes of a long double.
             if kind == Kind::Other && size >= 16 && DIALECT == Dialect::Mpich {
                 return None;
@@ -259,13 +259,6 @@ fn alignment(kind: Kind, size: usize) -> usize {
         _ if size == 8 => 4,
         _ => 16,
     }
-}
-
-fn size(handle: MPI_Datatype) -> Option<usize> {
-    let mut size: MPI_Count = 0;
-    // SAFETY: a valid datatype, and a valid output pointer.
-    ok(unsafe { PMPI_Type_size_x(handle, &raw mut size) }).ok()?;
-    usize::try_from(size).ok()
 }
 
 fn bounds(handle: MPI_Datatype) -> Option<Bounds> {

@@ -1,0 +1,44 @@
+//! The predefined datatypes without gaps: the kinds of their elements, and their sizes, so that the MPI is not asked for each message.
+
+use crate::mpi::handle::{Handle, HandleMap};
+use crate::mpi::span;
+use crate::mpi::sys::*;
+use mpress::Kind;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+struct Known {
+    kind: Kind,
+    /// In bytes; 0 before the MPI has been asked, and if it lacks the type.
+    size: AtomicUsize,
+}
+
+fn known(datatype: MPI_Datatype) -> Option<&'static Known> {
+    static ALL: OnceLock<HandleMap<Known>> = OnceLock::new();
+    let known = |&(datatype, kind): &(MPI_Datatype, Kind)| (datatype.key(), Known { kind, size: 0.into() });
+    ALL.get_or_init(|| PREDEFINED.iter().map(known).collect()).get(&datatype.key())
+}
+
+/// The kind of the elements; `None` for any other datatype.
+pub(crate) fn kind(datatype: MPI_Datatype) -> Option<Kind> {
+    known(datatype).map(|known| known.kind)
+}
+
+/// The size in bytes, if it is known.
+#[inline]
+pub(crate) fn size(datatype: MPI_Datatype) -> Option<usize> {
+    let size = known(datatype)?.size.load(Ordering::Relaxed);
+    (size > 0).then_some(size)
+}
+
+/// Asks the MPI for all sizes, with a communicator whose error handler returns errors: an MPI need not have all types.
+pub(crate) fn learn_sizes(comm: MPI_Comm) {
+    for &(datatype, _) in PREDEFINED {
+        let mut packed = 0;
+        // SAFETY: a handle for the MPI to examine, and a valid output pointer.
+        let is_there = unsafe { PMPI_Pack_size(1, datatype, comm, &raw mut packed) } == SUCCESS;
+        if let (true, Some(known)) = (is_there, known(datatype)) {
+            known.size.store(span::size(datatype).unwrap_or(0), Ordering::Relaxed);
+        }
+    }
+}
