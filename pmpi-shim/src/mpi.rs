@@ -70,12 +70,12 @@ thread_local! {
 #[inline]
 fn current() -> (*const Inside, bool) {
     let call = INSIDE.get();
-    if call.is_null() { (call, false) } else { judged(call) }
+    if call.is_null() { (call, false) } else { judged(call, stack::here()) }
 }
 
 #[cold]
-fn judged(call: *const Inside) -> (*const Inside, bool) {
-    match stack::earlier(call.addr()) {
+fn judged(call: *const Inside, here: stack::Place) -> (*const Inside, bool) {
+    match stack::earlier(call.addr(), here) {
         // An error handler of the program may have left it by a jump, and other calls have grown the stack again.
         // SAFETY: what is above this place on the stack of its thread can be read.
         Earlier::Around if unsafe { (&raw const (*call).live).cast::<u64>().read_volatile() } == LIVE => {

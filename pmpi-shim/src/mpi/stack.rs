@@ -12,7 +12,7 @@ pub(crate) type Place = usize;
 /// What is known of an earlier call of this thread.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Earlier {
-    /// The present call is made inside it, unless its thread's stack was left and overgrown since.
+    /// It was made higher on the stack: the present call is inside it, or the stack has grown again since it was left.
     Around,
     /// It is over, although it did not return.
     Over,
@@ -27,13 +27,11 @@ pub(crate) fn here() -> Place {
     (&raw const here).addr()
 }
 
-/// What is known of a call of this thread that was at this place.
+/// What is known of a call of this thread that was at this place, when the present one is `here`.
 #[cold]
-pub(crate) fn earlier(place: Place) -> Earlier {
-    /// Bytes by which two places in calls from the same frame may differ; the frames of the MPI and of an error handler take more.
-    const SAME: usize = 256;
-    let (here, own) = (here(), own());
-    match (own.contains(&place) && own.contains(&here), place > here + SAME) {
+pub(crate) fn earlier(place: Place, here: Place) -> Earlier {
+    let own = own();
+    match (own.contains(&place) && own.contains(&here), place > here) {
         (false, _) => Earlier::Unknown,
         (true, true) => Earlier::Around,
         (true, false) => Earlier::Over,

@@ -13,6 +13,7 @@ pub(crate) use record::InUse;
 
 use crate::messages::context::Context;
 use crate::mpi::handle::{Handle, HandleMap};
+use crate::mpi::stack::{self, Place};
 use crate::mpi::sys::*;
 use crate::operations::active::{Active, Finish};
 use crate::operations::persistent::Template;
@@ -116,17 +117,17 @@ impl Requests {
     /// A call begins. Notices if an earlier one of this thread was left by a jump: the receives of that one are over, but still have claims on memory.
     #[inline]
     pub(crate) fn begin_call(&self, context: &Context) {
-        if IN_USE_HERE.get() > 0 && self.notice_jumps() {
+        if IN_USE_HERE.get() > 0 && self.notice_jumps(stack::here()) {
             context.receive_memory.distrust();
         }
     }
 
     #[cold]
-    fn notice_jumps(&self) -> bool {
+    fn notice_jumps(&self, here: Place) -> bool {
         let all = self.lock();
         let detached = all.detached.iter().map(|(record, _)| record);
         let ours = all.records.values().chain(detached).filter(|record| record.is_ours());
-        let (left, used): (Vec<_>, Vec<_>) = ours.partition(|record| record.leave_if_over());
+        let (left, used): (Vec<_>, Vec<_>) = ours.partition(|record| record.leave_if_over(here));
         IN_USE_HERE.set(used.len());
         !left.is_empty()
     }

@@ -21,7 +21,7 @@ pub(super) struct Record {
     pub(super) inner: AtomicUsize,
     /// [`FREE`], [`LEFT`], or the thread whose call works on it, and [`LENT`] while that call is in the MPI.
     mark: AtomicUsize,
-    /// The place of the call.
+    /// The place of the call, at its lowest.
     place: AtomicUsize,
     /// The call completes nothing, so others may ask for the request at the same time.
     looks: AtomicBool,
@@ -88,7 +88,7 @@ impl Record {
 
     /// Whether the present call is made inside the one that works on it, by an error handler of the program.
     pub(super) fn is_of_outer_call(&self) -> bool {
-        self.is_ours() && stack::earlier(self.place()) == Earlier::Around
+        self.is_ours() && stack::earlier(self.place(), stack::here()) == Earlier::Around
     }
 
     fn place(&self) -> Place {
@@ -100,10 +100,10 @@ impl Record {
         self.looks.load(Ordering::Acquire)
     }
 
-    /// A call of this thread begins. If the one that works on the record is known to be over, it was left by a jump.
-    pub(super) fn leave_if_over(&self) -> bool {
+    /// A call of this thread begins `here`. If the one that works on the record is known to be over, it was left by a jump.
+    pub(super) fn leave_if_over(&self, here: Place) -> bool {
         let mark = self.mark();
-        stack::earlier(self.place()) == Earlier::Over
+        stack::earlier(self.place(), here) == Earlier::Over
             && self.mark.compare_exchange(mark, LEFT, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 
@@ -117,7 +117,9 @@ impl Record {
         }
         let own = this_thread();
         self.mark.compare_exchange(mark, own, Ordering::AcqRel, Ordering::Relaxed).ok()?;
-        self.place.store(stack::here(), Ordering::Relaxed);
+        /// Bytes by which two places in calls from the same frame may differ; the frames of the MPI and of an error handler take more.
+        const SAME: usize = 256;
+        self.place.store(stack::here() - SAME, Ordering::Relaxed);
         self.looks.store(!completes, Ordering::Release);
         if mark == FREE {
             IN_USE.fetch_add(1, Ordering::AcqRel);

@@ -1,5 +1,6 @@
 /* Two user-level threads in one thread: the first is in a call of MPI, the second makes calls meanwhile, on another stack, above or below. The first gives
- * way in the MPI itself (`switching.so`), in an error handler, or in a callback of an attribute. */
+ * way in the MPI itself (`switching.so`), in an error handler, or in a callback of an attribute. For comparison the handler and the callback make the same
+ * calls themselves. */
 #define _GNU_SOURCE
 #include "../observe.h"
 
@@ -10,7 +11,7 @@
 #include <ucontext.h>
 
 enum { COUNT = 4000, TAG = 8, STACK = 1 << 20 };
-enum place { MAIN, LOWER, UPPER };
+enum place { MAIN, LOWER, UPPER, SAME };
 
 static char *stacks;
 static MPI_Comm comm;
@@ -36,7 +37,9 @@ static void give_way(void)
   if (!wanted)
     return;
   wanted = 0;
-  if (second_place == MAIN) {
+  if (second_place == SAME) {
+    second_work();
+  } else if (second_place == MAIN) {
     waits_at_home = 1;
     swapcontext(&given_way, &home);
   } else {
@@ -178,17 +181,19 @@ static void free_communicator(void)
 static const struct {
   const char *name;
   void (*first)(void), (*second)(void);
-  /* What the other rank sends to the first: nothing, or random or smooth data. `takes`: it receives a message instead. */
+  /* The other rank sends so many messages to the first one, the first of them with this content, or `takes` one. */
   enum content content;
   int sends, takes;
+  /* The first gives way in the MPI itself. */
+  int in_mpi;
 } ways[] = {
-    {"send", send, receive_two, SMOOTH, 0, 1},
-    {"wait, before", wait_and_switch_before, receive_two, SMOOTH, 1, 0},
-    {"wait, after", wait_and_switch_after, receive_two, SMOOTH, 1, 0},
-    {"refused", refused, receive_two, SMOOTH, 0, 0},
-    {"truncated", truncated, receive_two, RANDOM, 1, 0},
-    {"one of two", one_of_two, wait_for_the_other, RANDOM, 2, 0},
-    {"attribute", free_communicator, receive_two, SMOOTH, 0, 0},
+    {"send", send, receive_two, SMOOTH, 0, 1, 1},
+    {"wait, before", wait_and_switch_before, receive_two, SMOOTH, 1, 0, 1},
+    {"wait, after", wait_and_switch_after, receive_two, SMOOTH, 1, 0, 1},
+    {"refused", refused, receive_two, SMOOTH, 0, 0, 0},
+    {"truncated", truncated, receive_two, RANDOM, 1, 0, 0},
+    {"one of two", one_of_two, wait_for_the_other, RANDOM, 2, 0, 0},
+    {"attribute", free_communicator, receive_two, SMOOTH, 0, 0, 0},
 };
 
 static void other_rank(int way, int round)
@@ -207,7 +212,7 @@ static void other_rank(int way, int round)
 
 int main(int argc, char **argv)
 {
-  static const enum place places[][2] = {{MAIN, LOWER}, {LOWER, MAIN}, {LOWER, UPPER}, {UPPER, LOWER}};
+  static const enum place places[][2] = {{MAIN, LOWER}, {LOWER, MAIN}, {LOWER, UPPER}, {UPPER, LOWER}, {MAIN, SAME}, {LOWER, SAME}};
   MPI_Errhandler handler;
   job_begin(&argc, &argv, 1);
   before = (void (**)(void))dlsym(RTLD_DEFAULT, "switch_before");
@@ -221,7 +226,8 @@ int main(int argc, char **argv)
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, handler); /* MPICH */
   for (int way = 0; way < (int)(sizeof ways / sizeof ways[0]); way++)
-    for (int round = 0; round < 4; round++) {
+    /* In the MPI, calls on the same stack are its own. */
+    for (int round = 0; round < (ways[way].in_mpi ? 4 : 6); round++) {
       scene(ways[way].name, 30);
       begin("%s %d %d:", ways[way].name, places[round][0], places[round][1]);
       MPI_Barrier(comm);
