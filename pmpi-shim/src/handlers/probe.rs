@@ -25,8 +25,9 @@ impl Shim {
 pub(crate) unsafe fn probe(shim: &Shim, call: arguments::Probe, pass: impl Fn() -> c_int) -> c_int {
     let arguments::Probe { source, tag, comm, status } = call;
     let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
-    // SAFETY: the program's own arguments and places.
+    // SAFETY: the program's own arguments.
     let look = |block| unsafe { look(shim, &peers, source, tag, comm, block) };
+    // SAFETY: the program's own place.
     wait_for(shim, comm, look, |seen| unsafe { store_status(status, &seen) })
 }
 
