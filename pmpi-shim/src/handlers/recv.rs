@@ -20,9 +20,9 @@ use std::ffi::c_int;
 use std::sync::Arc;
 
 impl Shim {
-    /// The peers of a receive that may bring a frame, or whose message may be in the unexpected queue. `None`: the MPI's own call is sufficient.
-    pub(crate) fn meets_frames(&self, message: &Envelope) -> Option<Arc<Peers>> {
-        let capacity = message.span.bytes()?;
+    /// The peers of a receive of `capacity` bytes that may bring a frame, or whose message may be in the unexpected queue. `None`: the MPI's own call is
+    /// sufficient.
+    pub(crate) fn meets_frames(&self, message: &Envelope, capacity: usize) -> Option<Arc<Peers>> {
         // A short buffer cannot hold a frame. Its message may be in the unexpected queue; but without threads the unexpected queue cannot fill up between this
         // check and the receive.
         if capacity < SHORTEST && !self.multiple && self.unexpected.is_empty() {
@@ -58,9 +58,11 @@ impl Shim {
 
 impl Shim {
     /// The peers of a receive whose elements are unpacked faster here, so that its message is received packed.
-    fn unpacks(&self, message: &Envelope) -> Option<Arc<Peers>> {
+    fn unpacks(&self, message: &Envelope, capacity: usize) -> Option<Arc<Peers>> {
         let Envelope { span, peer, tag, comm } = *message;
-        self.reordered(&span)?;
+        if !self.reordered(&span, capacity) {
+            return None;
+        }
         if (peer < 0 && peer != ANY_SOURCE) || !(is_tag(tag) || tag == ANY_TAG) || self.refused(&span) {
             return None;
         }
@@ -69,7 +71,8 @@ impl Shim {
 
     /// The peers of a receive for which the MPI's own call is not sufficient.
     fn needs_us(&self, message: &Envelope) -> Option<Arc<Peers>> {
-        self.meets_frames(message).or_else(|| self.unpacks(message))
+        let capacity = message.span.bytes()?;
+        self.meets_frames(message, capacity).or_else(|| self.unpacks(message, capacity))
     }
 }
 

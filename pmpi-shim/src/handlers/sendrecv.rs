@@ -20,8 +20,9 @@ use std::ffi::c_int;
 /// starts anything, while we start one half before the other; so calls that it refuses are passed on to it.
 fn ours(shim: &Shim, out: &Envelope, into: &Envelope) -> bool {
     let sends = shim.frame_candidate(Mode::Standard, out).is_ok();
-    let receives = shim.meets_frames(into).is_some();
-    let packs = || [out, into].iter().any(|half| shim.reordered(&half.span).is_some());
+    let receives = into.span.bytes().is_some_and(|len| shim.meets_frames(into, len).is_some());
+    let reordered = |half: &&Envelope| half.span.bytes().is_some_and(|len| shim.reordered(&half.span, len));
+    let packs = || [out, into].iter().any(reordered);
     (sends || receives || packs())
         && (sends || accepted(shim, out, false))
         && (receives || accepted(shim, into, true))

@@ -55,13 +55,9 @@ impl Context {
         (!device::is_device(first.cast())).then_some(plan)
     }
 
-    /// The packed length of elements whose memory order differs from that of the stream, so that packing them here is worth a copy.
-    pub(crate) fn reordered(&self, span: &Span) -> Option<usize> {
-        if predefined::kind(span.datatype).is_some() {
-            return None;
-        }
-        let len = span.bytes().filter(|len| WORTH_A_COPY.contains(len))?;
-        self.plan(span).filter(Plan::reorders).map(|_| len)
+    /// Whether the memory order of elements of `len` bytes differs from that of the stream, so that packing them here is worth a copy.
+    pub(crate) fn reordered(&self, span: &Span, len: usize) -> bool {
+        WORTH_A_COPY.contains(&len) && self.plan(span).is_some_and(|plan| plan.reorders())
     }
 
     /// Turns contiguous elements in GPU memory into bytes, so that a message may end within an element. Returns whether it did.

@@ -197,7 +197,7 @@ impl Context {
     /// `message` must be what the caller of a send function gave.
     pub(crate) unsafe fn packed_wire(&self, message: &Envelope) -> Option<Arc<Wire>> {
         let Envelope { span, peer, tag, .. } = *message;
-        let len = self.reordered(&span)?;
+        let len = span.bytes().filter(|&len| self.reordered(&span, len))?;
         if peer < 0 || !is_tag(tag) || self.refused(&span) || !self.pending.has_room(len) {
             return None;
         }
