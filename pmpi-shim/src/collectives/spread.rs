@@ -1,5 +1,10 @@
-//! Broadcast and all-gather: in chunks, as frames that the MPI relays, or by the MPI alone. Nonblocking ones
-//! go another way ([`direct`]).
+//! Broadcast and all-gather: in chunks, as frames that the MPI relays, or by the MPI alone.
+//!
+//! The nonblocking ones go another way: the owner of the data sends it to all other ranks, encoded once. The
+//! blocking algorithms need each step to be continued when the previous one is complete, even while the rank
+//! is in another call; otherwise a job could hang that would not with the MPI alone. For many ranks this is
+//! slower than the MPI's trees and rings if nothing can be compressed; then the operation is left to the MPI
+//! ([`mpress::Spread`]).
 //!
 //! Long blocks in chunks ([`chunks`]) need no more messages than the MPI's own. Whether they or the MPI's own
 //! are faster, and whether compression makes them faster still, depends on network, processors and data, so
@@ -7,7 +12,7 @@
 //! while if nothing got shorter: all ranks learn that from the blocks themselves, and count the same.
 
 use super::blocks::Blocks;
-use super::{Group, Handed, chunks, direct, shared};
+use super::{Group, Handed, chunks, shared};
 use crate::messages::agreed::{By, How, Spread, Way};
 use crate::messages::error::{Error, raise};
 use crate::messages::peers::Peers;
@@ -36,8 +41,9 @@ pub(crate) unsafe fn bcast(
     }
     let How::Blocking(comm) = how else {
         // SAFETY: the program's own span.
-        return shim
-            .exchange(&peers, how, &By::Tag, pass, |start| unsafe { direct::broadcast(start, &span, root) });
+        return shim.exchange(&peers, how, &By::Tag, pass, |start| unsafe {
+            if start.group.rank() == root { start.send_to_others(&span) } else { start.receive(&span, root) }
+        });
     };
     let len = span.bytes().unwrap_or(0);
     let spread = (Spread::Bcast, slice::from_ref(&len));
@@ -74,8 +80,15 @@ pub(crate) unsafe fn allgather<F: Fn(c_int) -> Span>(
     }
     let How::Blocking(comm) = how else {
         // SAFETY: the program's own blocks.
-        return shim
-            .exchange(&peers, how, &By::Tag, pass, |start| unsafe { direct::gather(start, &mine, &blocks) });
+        return shim.exchange(&peers, how, &By::Tag, pass, |start| unsafe {
+            let (group, own) = (start.group, blocks.of(peers.rank));
+            group.others().for_each(|rank| start.receive(&blocks.of(rank), rank));
+            if mine.ptr == IN_PLACE {
+                return start.send_to_others(&own);
+            }
+            start.send_to_others(&mine);
+            start.copy(&mine, &own);
+        });
     };
     let (blocks, lens) = (&blocks, &lens[..]);
     // SAFETY: the program's own blocks; all ranks decide alike.
