@@ -1,7 +1,6 @@
 //! The predefined datatypes without gaps: the kinds of their elements, and their sizes, so that the MPI is not asked for each message.
 
 use crate::mpi::handle::{Handle, HandleMap};
-use crate::mpi::span;
 use crate::mpi::sys::*;
 use mpress::Kind;
 use std::sync::OnceLock;
@@ -38,7 +37,7 @@ pub(crate) fn learn_sizes(comm: MPI_Comm) {
         // SAFETY: a handle for the MPI to examine, and a valid output pointer.
         let is_there = unsafe { PMPI_Pack_size(1, datatype, comm, &raw mut packed) } == SUCCESS;
         if let (true, Some(known)) = (is_there, known(datatype)) {
-            known.size.store(span::size(datatype).unwrap_or(0), Ordering::Relaxed);
+            known.size.store(type_size(datatype).unwrap_or(0), Ordering::Relaxed);
         }
     }
 }

@@ -62,7 +62,7 @@ impl Span {
     pub(crate) fn bytes(&self) -> Option<usize> {
         let size = match predefined::size(self.datatype) {
             Some(size) => size,
-            None => is_valid(self.datatype).then(|| size(self.datatype))??,
+            None => is_valid(self.datatype).then(|| type_size(self.datatype))??,
         };
         size.checked_mul(usize::try_from(self.count).ok()?)
     }
@@ -88,14 +88,6 @@ pub(crate) fn is_valid(datatype: MPI_Datatype) -> bool {
     let (asked, mut size) = (ASKED.load(Ordering::Acquire), 0);
     // SAFETY: a handle of the caller's for the MPI to examine, our own communicator, and a valid output pointer.
     asked == 0 || unsafe { PMPI_Pack_size(0, datatype, MPI_Comm::from_key(asked), &raw mut size) } == SUCCESS
-}
-
-/// The size in bytes of a datatype that the MPI knows.
-pub(crate) fn size(datatype: MPI_Datatype) -> Option<usize> {
-    let mut size: MPI_Count = 0;
-    // SAFETY: a valid datatype, and a valid output pointer.
-    ok(unsafe { PMPI_Type_size_x(datatype, &raw mut size) }).ok()?;
-    usize::try_from(size).ok()
 }
 
 /// How a datatype was made.

@@ -6,7 +6,7 @@
 use super::Known;
 use crate::mpi::handle::{Handle, HandleMap};
 use crate::mpi::predefined;
-use crate::mpi::span::{OwnedType, combiner, size};
+use crate::mpi::span::{OwnedType, combiner};
 use crate::mpi::sys::*;
 use mpress::Kind;
 use mpress_datatype::{Bounds, Contents, Datatype, Dialect};
@@ -75,7 +75,7 @@ impl Decoder {
 
     /// A predefined type.
     fn named(&self, handle: MPI_Datatype) -> Option<Decoded> {
-        let size = size(handle)?;
+        let size = type_size(handle)?;
         let alone = |size, alignment| Datatype::named(DIALECT, size, alignment).ok();
         if let Some(kind) = predefined::kind(handle) {
             // MPICH packs only the significant bytes of a long double.
@@ -234,7 +234,7 @@ fn is_constructed(handle: MPI_Datatype) -> bool {
 
 /// Fortran's numeric types of a given precision or range.
 fn parametrised(handle: MPI_Datatype, combiner: c_int) -> Option<Decoded> {
-    let size = size(handle)?;
+    let size = type_size(handle)?;
     let kind = match (combiner, size) {
         (COMBINER_F90_REAL, 4) | (COMBINER_F90_COMPLEX, 8) => Kind::F32,
         (COMBINER_F90_REAL, 8) | (COMBINER_F90_COMPLEX, 16) => Kind::F64,
