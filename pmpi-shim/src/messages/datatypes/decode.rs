@@ -279,5 +279,5 @@ fn bounds(handle: MPI_Datatype) -> Option<Bounds> {
 }
 
 fn says_the_same(handle: MPI_Datatype, datatype: &Datatype) -> bool {
-    size(handle) == Some(datatype.size()) && bounds(handle) == Some(datatype.bounds())
+    type_size(handle) == Some(datatype.size()) && bounds(handle) == Some(datatype.bounds())
 }
