@@ -160,7 +160,7 @@ fn body(treatment: Treatment, form: &Function<'_>, sort: usize) -> String {
         Treatment::Advancing if FREEING.contains(&form.name) => {
             pass + "    active();\n    // SAFETY: the caller's own argument.\n    unsafe { freeing(comm, pass) }\n"
         }
-        Treatment::Advancing => pass + "    active();\n    pass()\n",
+        Treatment::Advancing => pass + "    active();\n" + &made("pass()".to_owned()),
         Treatment::Passed => {
             pass + &format!("    if active().is_some() {{\n        uncompressed::count({sort});\n    }}\n")
                 + &made("pass()".to_owned())
@@ -185,11 +185,9 @@ fn body(treatment: Treatment, form: &Function<'_>, sort: usize) -> String {
     }
 }
 
-/// Whether the MPI makes a request in this call.
+/// Whether the MPI makes a request in this call: it is the last argument, after those of the operation. Calls that use one have it first.
 fn makes_a_request(form: &Function<'_>) -> bool {
-    let uses_one = ["Cancel", "Parrived", "Pready", "Request_", "Start", "Test", "Wait"];
-    form.arguments.iter().any(|(name, of)| *name == "request" && of == "*mut MPI_Request")
-        && !uses_one.iter().any(|prefix| form.name.starts_with(prefix))
+    matches!(&*form.arguments, [_, .., ("request", of)] if of == "*mut MPI_Request")
 }
 
 /// Passes a call on unchanged.

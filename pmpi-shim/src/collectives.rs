@@ -12,17 +12,15 @@
 //!
 //! - [`exchange`]: all-to-all, scatter and gather as point-to-point messages ([`start`]), which need no
 //!   additional message;
-//! - [`spread`]: broadcast and all-gather, in one of the next two ways, or by the MPI where that is faster;
+//! - [`spread`]: broadcast and all-gather, in one of the next two ways, or by the MPI where that is faster.
+//!   Their nonblocking forms as point-to-point messages, where these do not leave a node more often;
 //! - [`chunks`]: of long blocks, relayed in chunks ([`relay`]);
 //! - [`shared`]: of short blocks by the MPI's own algorithms, which relay messages through many ranks. They
 //!   need the lengths of frames beforehand;
-//! - [`direct`]: their nonblocking forms, as point-to-point messages, where these do not leave a node more
-//!   often;
 //! - [`reduce`]: reductions whose result does not depend on the order, as point-to-point messages.
 
 mod blocks;
 mod chunks;
-mod direct;
 mod exchange;
 pub(crate) mod handlers;
 mod reduce;

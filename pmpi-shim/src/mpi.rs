@@ -18,10 +18,13 @@ pub(crate) mod generalized;
 pub(crate) mod handle;
 pub(crate) mod identity;
 pub(crate) mod operation;
+pub(crate) mod predefined;
 pub(crate) mod span;
+pub(crate) mod stack;
 pub(crate) mod symbol;
 pub(crate) mod sys;
 
+use stack::Earlier;
 use std::cell::Cell;
 use std::ptr;
 
@@ -42,7 +45,7 @@ pub(crate) mod real {
     include!(concat!(env!("OUT_DIR"), "/real.rs"));
 }
 
-/// A call on a thread's stack, inside which calls are the MPI's own.
+/// A call, inside which calls are the MPI's own.
 struct Inside {
     /// [`LIVE`] while the call is under way.
     live: Cell<u64>,
@@ -63,30 +66,37 @@ thread_local! {
     static INSIDE: Cell<*const Inside> = const { Cell::new(ptr::null()) };
 }
 
-/// The call that this thread is in. An error handler of the program may have left it by a jump: then it is not live, or this place is not below it on the
-/// stack.
+/// The call in which the MPI was called last, if it may be under way, and whether this one is known to be made inside it.
 #[inline]
-fn current() -> *const Inside {
-    let (here, call) = (0_u8, INSIDE.get());
-    // SAFETY: what is above this place on the stack of its thread can be read, although the call there may have ended.
-    let is_under_way = || unsafe { (&raw const (*call).live).cast::<u64>().read_volatile() == LIVE };
-    if !call.is_null() && (&raw const here).addr() < call.addr() && is_under_way() {
-        call
-    } else {
-        ptr::null()
+fn current() -> (*const Inside, bool) {
+    let call = INSIDE.get();
+    if call.is_null() { (call, false) } else { judged(call, stack::here()) }
+}
+
+#[cold]
+fn judged(call: *const Inside, here: stack::Place) -> (*const Inside, bool) {
+    match stack::earlier(call.addr(), here) {
+        // An error handler of the program may have left it by a jump, and other calls have grown the stack again.
+        // SAFETY: what is above this place on the stack of its thread can be read.
+        Earlier::Around if unsafe { (&raw const (*call).live).cast::<u64>().read_volatile() } == LIVE => {
+            (call, true)
+        }
+        Earlier::Around | Earlier::Over => (ptr::null(), false),
+        Earlier::Unknown => (call, false),
     }
 }
 
 /// Makes a call, inside which this thread's calls are the MPI's own.
 #[inline]
 pub(crate) fn inside<R>(call: impl FnOnce() -> R) -> R {
-    let this = Inside { live: Cell::new(LIVE), outer: current() };
+    let this = Inside { live: Cell::new(LIVE), outer: current().0 };
     INSIDE.set(&raw const this);
     call()
 }
 
-/// Whether this thread is inside the MPI, which may implement one function by another.
+/// Whether this thread is inside the MPI, which may implement one function by another. A call on another stack than that one is the program's own: the MPI
+/// has let another user-level thread run.
 #[inline]
 pub(crate) fn nested() -> bool {
-    !current().is_null()
+    current().1
 }

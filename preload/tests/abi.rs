@@ -61,6 +61,29 @@ fn the_prototypes_are_those_of_the_mpi() {
     compile(mpi, &source, &dir, &["-fsyntax-only"]);
 }
 
+/// What follows a call that was left by a jump relies on it: a request of a call that is not in the table may have the handle of an earlier one.
+#[test]
+fn every_call_that_makes_a_request_is_known() {
+    let Some((mpi, _, dir)) = under_test("requests") else { return };
+    compile(mpi, "#include <mpi.h>\n", &dir, &["-E", "-P", "-o", "source.i"]);
+    let header = std::fs::read_to_string(dir.join("source.i")).unwrap();
+    let mut count = 0;
+    for declaration in header.split(';') {
+        let declaration = declaration.split_whitespace().collect::<Vec<_>>().join(" ");
+        let Some((_, function)) = declaration.split_once("int MPI_") else { continue };
+        let Some((name, arguments)) = function.split_once('(') else { continue };
+        let arguments = arguments.split(')').next().unwrap();
+        let makes_one =
+            arguments.rsplit_once(',').is_some_and(|(_, last)| last.trim().starts_with("MPI_Request *"));
+        if makes_one && !arguments.contains("count, MPI_Request") {
+            let known = format!("int MPI_{}(", name.trim());
+            assert!(FUNCTIONS.lines().any(|line| line.starts_with(&known)), "MPI_{name} is not in the table");
+            count += 1;
+        }
+    }
+    assert!(count > 40, "{count}");
+}
+
 /// A C expression for a value in the sources of the shims.
 fn value(rust: &str) -> String {
     let inner = |prefix: &str| Some(rust.split_once(prefix)?.1.split_once(')')?.0);

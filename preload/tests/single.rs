@@ -6,7 +6,7 @@
 #[allow(dead_code, reason = "others need the rest")]
 mod support;
 
-use mpress_cluster::Launcher;
+use mpress_cluster::{Family, Launcher};
 use support::compare::{assert_framed, assert_same};
 use support::{Rig, Written, two_nodes};
 
@@ -69,6 +69,23 @@ fn copies_of_pending_messages_are_bounded() {
 fn an_error_handler_that_does_not_come_back() {
     let Some(rig) = Rig::beside_others("jump") else { return };
     let job = rig.job(Launcher::Local, 2, "jump", &[]);
+    assert_same(&job.run("without"), &job.compressing().run("with"));
+}
+
+#[test]
+fn user_level_threads() {
+    let Some(rig) = Rig::new("contexts") else { return };
+    let job = rig.job(Launcher::Local, 2, "contexts", &[]);
+    let with = job.compressing_over("switching.so").env("MPRESS_REPORT", "summary").run("with");
+    assert_same(&job.over("switching.so").run("without"), &with);
+    assert_framed(&with, 60);
+}
+
+#[test]
+fn another_thread_after_an_error_handler_that_does_not_come_back() {
+    let Some(rig) = Rig::new("siblings") else { return };
+    let args: &[&str] = if rig.mpi.family() == Family::Mpich { &["alone"] } else { &[] };
+    let job = rig.job(Launcher::Local, 2, "siblings", args);
     assert_same(&job.run("without"), &job.compressing().run("with"));
 }
 

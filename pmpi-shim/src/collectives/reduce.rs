@@ -11,6 +11,7 @@ use crate::messages::agreed::{By, How};
 use crate::messages::peers::Peers;
 use crate::mpi::arguments::Counts;
 use crate::mpi::handle::Handle;
+use crate::mpi::predefined;
 use crate::mpi::real;
 use crate::mpi::span::Span;
 use crate::mpi::sys::*;
@@ -162,7 +163,7 @@ impl Shim {
     /// The size of an element in bytes, if the arguments permit a reduction of `count` elements here: the
     /// result is identical in any order, or any order is allowed.
     fn may_reduce(&self, call: &Call, count: MPI_Count) -> Option<usize> {
-        let kind = self.kinds.predefined(call.datatype)?;
+        let kind = predefined::kind(call.datatype)?;
         // Pairs of value and index, and complex numbers, are longer than an element of their kind.
         let size = kind.size();
         let bytes = call.span(IN_PLACE, count).bytes()?;
@@ -185,7 +186,7 @@ impl Shim {
 
     /// Whether the order of the operations affects the result.
     fn reorders(&self, call: &Call) -> bool {
-        matches!(self.kinds.predefined(call.datatype), Some(Kind::F32 | Kind::F64))
+        matches!(predefined::kind(call.datatype), Some(Kind::F32 | Kind::F64))
     }
 
     /// Whether the MPI refuses this rank's arguments of a reduction that gives it `count` elements.

@@ -6,6 +6,7 @@
 
 use super::blocks::{Blocks, extent};
 use crate::messages::peers::Peers;
+use crate::mpi::predefined;
 use crate::mpi::real;
 use crate::mpi::span::Span;
 use crate::mpi::sys::*;
@@ -28,7 +29,7 @@ impl Shim {
     /// committed, or elements without memory.
     pub(super) fn refuses(&self, span: &Span) -> bool {
         let Some(bytes) = span.bytes() else { return true };
-        if self.kinds.predefined(span.datatype).is_some() {
+        if predefined::kind(span.datatype).is_some() {
             return span.ptr.is_null() && bytes > 0;
         }
         // SAFETY: the arguments of an MPI function's caller, sent to `MPI_PROC_NULL`.

@@ -1,5 +1,10 @@
-//! Broadcast and all-gather: in chunks, as frames that the MPI relays, or by the MPI alone. Nonblocking ones
-//! go another way ([`direct`]).
+//! Broadcast and all-gather: in chunks, as frames that the MPI relays, or by the MPI alone.
+//!
+//! The nonblocking ones go another way: the owner of the data sends it to all other ranks, encoded once. The
+//! blocking algorithms need each step to be continued when the previous one is complete, even while the rank
+//! is in another call; otherwise a job could hang that would not with the MPI alone. For many ranks this is
+//! slower than the MPI's trees and rings if nothing can be compressed; then the operation is left to the MPI
+//! ([`mpress::Spread`]).
 //!
 //! Long blocks in chunks ([`chunks`]) need no more messages than the MPI's own. Whether they or the MPI's own
 //! are faster, and whether compression makes them faster still, depends on network, processors and data, so
@@ -7,8 +12,8 @@
 //! while if nothing got shorter: all ranks learn that from the blocks themselves, and count the same.
 
 use super::blocks::Blocks;
-use super::{Group, Handed, chunks, direct, shared};
-use crate::messages::agreed::{How, Spread, Way};
+use super::{Group, Handed, chunks, shared};
+use crate::messages::agreed::{By, How, Spread, Way};
 use crate::messages::error::{Error, raise};
 use crate::messages::peers::Peers;
 use crate::messages::waiting;
@@ -27,14 +32,19 @@ pub(crate) unsafe fn bcast(
     how: How,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    let How::Blocking(comm) = how else {
-        // SAFETY: the program's own span.
-        return unsafe { direct::ibcast(shim, span, root, how, pass) };
+    let Some(peers) = shim.rooted_peers(how.comm(), root).filter(|_| shim.is_long(&span)) else {
+        return pass();
     };
-    let Some(peers) = shim.rooted_peers(comm, root).filter(|_| shim.is_long(&span)) else { return pass() };
-    if shim.refuses_broadcast(&span) {
+    let may = |peers: &Peers| matches!(how, How::Blocking(_)) || peers.spread.may_broadcast(root);
+    if !may(&peers) || shim.refuses_broadcast(&span) {
         return pass();
     }
+    let How::Blocking(comm) = how else {
+        // SAFETY: the program's own span.
+        return shim.exchange(&peers, how, &By::Tag, pass, |start| unsafe {
+            if start.group.rank() == root { start.send_to_others(&span) } else { start.receive(&span, root) }
+        });
+    };
     let len = span.bytes().unwrap_or(0);
     let spread = (Spread::Bcast, slice::from_ref(&len));
     // SAFETY: the program's own span; all ranks decide alike.
@@ -53,25 +63,33 @@ pub(crate) unsafe fn allgather<F: Fn(c_int) -> Span>(
     how: How,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    let How::Blocking(comm) = how else {
-        // SAFETY: the program's own blocks.
-        return unsafe { direct::iallgather(shim, mine, blocks, how, pass) };
-    };
-    let Some(peers) = shim.collective_peers(comm) else { return pass() };
+    let Some(peers) = shim.collective_peers(how.comm()) else { return pass() };
     let lens: Option<Vec<usize>> = peers.ranks().map(|rank| blocks.of(rank).bytes()).collect();
-    // The MPI's counts and displacements are ints.
-    let Some(lens) = lens.filter(|lens| {
-        lens.iter().any(|len| *len >= shim.threshold)
-            && lens
-                .iter()
-                .try_fold(0_usize, |sum, len| sum.checked_add(*len))
-                .is_some_and(|sum| c_int::try_from(sum).is_ok())
-    }) else {
-        return pass();
+    let may = |lens: &[usize]| match how {
+        // The MPI's counts and displacements are ints.
+        How::Blocking(_) => lens
+            .iter()
+            .try_fold(0_usize, |sum, len| sum.checked_add(*len))
+            .is_some_and(|sum| c_int::try_from(sum).is_ok()),
+        How::Nonblocking(..) => peers.spread.may_gather(),
     };
+    let is_long = |lens: &[usize]| lens.iter().any(|len| *len >= shim.threshold);
+    let Some(lens) = lens.filter(|lens| is_long(lens) && may(lens)) else { return pass() };
     if shim.refuses_gathered(&peers, &mine, &blocks) {
         return pass();
     }
+    let How::Blocking(comm) = how else {
+        // SAFETY: the program's own blocks.
+        return shim.exchange(&peers, how, &By::Tag, pass, |start| unsafe {
+            let (group, own) = (start.group, blocks.of(peers.rank));
+            group.others().for_each(|rank| start.receive(&blocks.of(rank), rank));
+            if mine.ptr == IN_PLACE {
+                return start.send_to_others(&own);
+            }
+            start.send_to_others(&mine);
+            start.copy(&mine, &own);
+        });
+    };
     let (blocks, lens) = (&blocks, &lens[..]);
     // SAFETY: the program's own blocks; all ranks decide alike.
     let in_chunks =

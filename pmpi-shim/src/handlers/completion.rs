@@ -2,6 +2,7 @@
 //! has Request_get_status.
 
 mod batch;
+mod few;
 pub(crate) mod status;
 
 use crate::messages::waiting;

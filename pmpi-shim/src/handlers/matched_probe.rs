@@ -1,6 +1,7 @@
 //! Mprobe, Improbe, Mrecv and Imrecv. A message that may be a frame is received before a matched probe reports it, since only then is its
 //! length known; the program gets the handle of an empty message to ourselves instead.
 
+use crate::handlers::probe::{tell, wait_for};
 use crate::handlers::recv;
 use crate::messages::error::{Error, called, raise};
 use crate::messages::peers::Peers;
@@ -40,22 +41,13 @@ unsafe fn wait_for_match(shim: &Shim, call: arguments::Mprobe, pass: impl Fn() -
     let arguments::Mprobe { source, tag, comm, message, status } = call;
     let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
     shim.expect_after(Asked { source, tag, may_be_long: true }, comm);
-    let taken = progress::until(shim, || {
-        let may_block = !shim.multiple && shim.may_wait(); // as in `probe`
-        // SAFETY: the program's own arguments.
-        unsafe { take(shim, &peers, source, tag, comm, may_block) }.transpose()
-    });
-    match taken {
-        Ok((handle, seen)) => {
-            // SAFETY: the program's output pointers.
-            unsafe {
-                *message = handle;
-                store_status(status, &seen);
-            }
-            SUCCESS
-        }
-        Err(code) => raise(comm, code),
-    }
+    // SAFETY: the program's own arguments.
+    let take = |block| unsafe { take(shim, &peers, source, tag, comm, block) };
+    // SAFETY: the program's output pointers.
+    wait_for(shim, comm, take, |(handle, seen)| unsafe {
+        *message = handle;
+        store_status(status, &seen);
+    })
 }
 
 /// Improbe.
@@ -76,18 +68,11 @@ unsafe fn look_for_match(shim: &Shim, call: arguments::Improbe, pass: impl Fn() 
     let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
     // SAFETY: the program's own arguments and places.
     unsafe {
-        match take(shim, &peers, source, tag, comm, false) {
-            Ok(taken) => {
-                *flag = c_int::from(taken.is_some());
-                if let Some((handle, seen)) = taken {
-                    shim.expect_after(Asked { source, tag, may_be_long: true }, comm);
-                    *message = handle;
-                    store_status(status, &seen);
-                }
-                SUCCESS
-            }
-            Err(code) => raise(comm, code),
-        }
+        tell(flag, comm, take(shim, &peers, source, tag, comm, false), |(handle, seen)| {
+            shim.expect_after(Asked { source, tag, may_be_long: true }, comm);
+            *message = handle;
+            store_status(status, &seen);
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::messages::context::Context;
 use crate::mpi::arguments::{self, Position, span};
 use crate::mpi::device;
+use crate::mpi::predefined;
 use crate::mpi::real;
 use crate::mpi::span::Span;
 use crate::mpi::sys::*;
@@ -72,7 +73,7 @@ impl Context {
         (buffer, size, position): (*mut c_void, MPI_Count, Position),
         comm: MPI_Comm,
     ) -> Option<(Plan, *mut c_void)> {
-        if self.kinds.predefined(elements.datatype).is_some() || comm == COMM_NULL || buffer.is_null() {
+        if predefined::kind(elements.datatype).is_some() || comm == COMM_NULL || buffer.is_null() {
             return None;
         }
         let len = elements.bytes().filter(|len| *len >= LEAST)?;

@@ -93,7 +93,7 @@ unsafe fn start_one(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c
     // SAFETY: the program's own argument.
     let handle = unsafe { *request };
     shim.trace_start(handle);
-    let Some(mut record) = shim.requests.use_one(handle) else {
+    let Some(mut record) = shim.requests.use_one(handle, false) else {
         // Started already: a call waits for it.
         return if shim.requests.is_at_work(handle) { raise(COMM_WORLD, ERR_REQUEST) } else { pass() };
     };

@@ -3,7 +3,7 @@
 use crate::messages::error::{Error, raise};
 use crate::messages::peers::Peers;
 use crate::mpi::arguments;
-use crate::mpi::span::{received_bytes, store_status};
+use crate::mpi::span::{is_tag, received_bytes, store_status};
 use crate::mpi::sys::*;
 use crate::operations::state::Shim;
 use crate::operations::unexpected::look_into_the_mpi;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 impl Shim {
     /// The peers of a probe that may see a frame, or a message in the unexpected queue.
     pub(crate) fn probe_peers(&self, source: c_int, tag: c_int, comm: MPI_Comm) -> Option<Arc<Peers>> {
-        if tag < 0 && tag != ANY_TAG {
+        if !is_tag(tag) && tag != ANY_TAG {
             return None;
         }
         self.peers(comm).filter(|peers| peers.frames_with(source))
@@ -25,20 +25,10 @@ impl Shim {
 pub(crate) unsafe fn probe(shim: &Shim, call: arguments::Probe, pass: impl Fn() -> c_int) -> c_int {
     let arguments::Probe { source, tag, comm, status } = call;
     let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
-    let seen = progress::until(shim, || {
-        // With threads the MPI must not block: another thread may move the awaited message to the unexpected queue.
-        let may_block = !shim.multiple && shim.may_wait();
-        // SAFETY: the program's own arguments.
-        unsafe { look(shim, &peers, source, tag, comm, may_block) }.transpose()
-    });
-    match seen {
-        Ok(seen) => {
-            // SAFETY: the program's output pointer.
-            unsafe { store_status(status, &seen) };
-            SUCCESS
-        }
-        Err(code) => raise(comm, code),
-    }
+    // SAFETY: the program's own arguments.
+    let look = |block| unsafe { look(shim, &peers, source, tag, comm, block) };
+    // SAFETY: the program's own place.
+    wait_for(shim, comm, look, |seen| unsafe { store_status(status, &seen) })
 }
 
 /// Iprobe.
@@ -47,17 +37,48 @@ pub(crate) unsafe fn iprobe(shim: &Shim, call: arguments::Iprobe, pass: impl Fn(
     let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
     // SAFETY: the program's own arguments and places.
     unsafe {
-        match look(shim, &peers, source, tag, comm, false) {
-            Ok(seen) => {
-                *flag = c_int::from(seen.is_some());
-                if let Some(seen) = seen {
-                    store_status(status, &seen);
-                }
-                SUCCESS
-            }
-            Err(code) => raise(comm, code),
-        }
+        let seen = look(shim, &peers, source, tag, comm, false);
+        tell(flag, comm, seen, |seen| store_status(status, &seen))
     }
+}
+
+/// A call that waits until it has `found` what it looks for: now, or, if it is told so, as soon as there is a message.
+pub(super) fn wait_for<T>(
+    shim: &Shim,
+    comm: MPI_Comm,
+    look: impl Fn(bool) -> Result<Option<T>, Error>,
+    found: impl FnOnce(T),
+) -> c_int {
+    // With threads the MPI must not block: another thread may move the awaited message to the unexpected queue.
+    let seen = progress::until(shim, || look(!shim.multiple && shim.may_wait()).transpose());
+    seen.map_or_else(
+        |error| raise(comm, error),
+        |seen| {
+            found(seen);
+            SUCCESS
+        },
+    )
+}
+
+/// The end of a call that does not wait: what it has `seen`, if anything.
+///
+/// # Safety
+/// `flag` must be the program's output pointer.
+pub(super) unsafe fn tell<T>(
+    flag: *mut c_int,
+    comm: MPI_Comm,
+    seen: Result<Option<T>, Error>,
+    found: impl FnOnce(T),
+) -> c_int {
+    seen.map_or_else(
+        |error| raise(comm, error),
+        |seen| {
+            // SAFETY: the caller vouches for the pointer.
+            unsafe { *flag = c_int::from(seen.is_some()) };
+            seen.map(found);
+            SUCCESS
+        },
+    )
 }
 
 /// What a probe would see now, or, with `block`, as soon as there is a message.

@@ -7,7 +7,7 @@ use crate::messages::waiting;
 use crate::mpi::arguments;
 use crate::mpi::generalized::{self, Delivered};
 use crate::mpi::operation::Operation;
-use crate::mpi::span::{Envelope, Span, store_status};
+use crate::mpi::span::{Envelope, Span, is_tag, store_status};
 use crate::mpi::sys::*;
 use crate::mpi::{open, real};
 use crate::operations::active::{Active, Finish};
@@ -20,9 +20,9 @@ use std::ffi::c_int;
 use std::sync::Arc;
 
 impl Shim {
-    /// The peers of a receive that may bring a frame, or whose message may be in the unexpected queue. `None`: the MPI's own call is sufficient.
-    pub(crate) fn meets_frames(&self, message: &Envelope) -> Option<Arc<Peers>> {
-        let capacity = message.span.bytes()?;
+    /// The peers of a receive of `capacity` bytes that may bring a frame, or whose message may be in the unexpected queue. `None`: the MPI's own call is
+    /// sufficient.
+    pub(crate) fn meets_frames(&self, message: &Envelope, capacity: usize) -> Option<Arc<Peers>> {
         // A short buffer cannot hold a frame. Its message may be in the unexpected queue; but without threads the unexpected queue cannot fill up between this
         // check and the receive.
         if capacity < SHORTEST && !self.multiple && self.unexpected.is_empty() {
@@ -35,10 +35,13 @@ impl Shim {
     #[inline]
     pub(crate) fn expect_more(&self, message: &Envelope) {
         let Envelope { span, peer, tag, comm } = *message;
+        if !self.prefetch.is_on() {
+            return;
+        }
         let is_wild = peer == ANY_SOURCE || tag == ANY_TAG;
         // Shorter receives, except those with wildcards, bring no frame.
         let capacity = span.bytes().unwrap_or(0);
-        if self.prefetch.is_on() && (is_wild || capacity >= SHORTEST) {
+        if is_wild || capacity >= SHORTEST {
             self.expect_after(Asked { source: peer, tag, may_be_long: capacity >= LONG }, comm);
         }
     }
@@ -55,10 +58,12 @@ impl Shim {
 
 impl Shim {
     /// The peers of a receive whose elements are unpacked faster here, so that its message is received packed.
-    fn unpacks(&self, message: &Envelope) -> Option<Arc<Peers>> {
+    fn unpacks(&self, message: &Envelope, capacity: usize) -> Option<Arc<Peers>> {
         let Envelope { span, peer, tag, comm } = *message;
-        self.reordered(&span)?;
-        if (peer < 0 && peer != ANY_SOURCE) || (tag < 0 && tag != ANY_TAG) || self.refused(&span) {
+        if !self.reordered(&span, capacity) {
+            return None;
+        }
+        if (peer < 0 && peer != ANY_SOURCE) || !(is_tag(tag) || tag == ANY_TAG) || self.refused(&span) {
             return None;
         }
         self.all_peers(comm).filter(|peers| peer == ANY_SOURCE || peers.has(peer))
@@ -66,7 +71,8 @@ impl Shim {
 
     /// The peers of a receive for which the MPI's own call is not sufficient.
     fn needs_us(&self, message: &Envelope) -> Option<Arc<Peers>> {
-        self.meets_frames(message).or_else(|| self.unpacks(message))
+        let capacity = message.span.bytes()?;
+        self.meets_frames(message, capacity).or_else(|| self.unpacks(message, capacity))
     }
 }
 

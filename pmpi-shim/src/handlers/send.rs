@@ -13,7 +13,7 @@ use crate::mpi::arguments;
 use crate::mpi::device;
 use crate::mpi::generalized;
 use crate::mpi::operation::{Look, look};
-use crate::mpi::span::Envelope;
+use crate::mpi::span::{Envelope, is_tag};
 use crate::mpi::sys::*;
 use crate::operations::active::{Active, Finish};
 use crate::operations::persistent::Mode;
@@ -245,7 +245,7 @@ impl Shim {
         message: &Envelope,
     ) -> Result<Candidate, Option<(Why, usize)>> {
         let len = message.span.bytes().filter(|&len| len >= FLOOR).ok_or(None)?;
-        if message.tag < 0 || message.peer < 0 {
+        if !is_tag(message.tag) || message.peer < 0 {
             return Err(None);
         }
         let peers = self.peers(message.comm).filter(|peers| peers.frames_with(message.peer));

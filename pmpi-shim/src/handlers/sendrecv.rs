@@ -6,7 +6,7 @@ use crate::messages::error::{Error, raise};
 use crate::messages::waiting;
 use crate::mpi::arguments::{self, span};
 use crate::mpi::real;
-use crate::mpi::span::{Envelope, greatest_tag};
+use crate::mpi::span::{Envelope, is_tag};
 use crate::mpi::sys::*;
 use crate::operations::active::Active;
 use crate::operations::persistent::Mode;
@@ -20,10 +20,10 @@ use std::ffi::c_int;
 /// starts anything, while we start one half before the other; so calls that it refuses are passed on to it.
 fn ours(shim: &Shim, out: &Envelope, into: &Envelope) -> bool {
     let sends = shim.frame_candidate(Mode::Standard, out).is_ok();
-    let receives = shim.meets_frames(into).is_some();
-    let packs = || [out, into].iter().any(|half| shim.reordered(&half.span).is_some());
+    let receives = into.span.bytes().is_some_and(|len| shim.meets_frames(into, len).is_some());
+    let reordered = |half: &&Envelope| half.span.bytes().is_some_and(|len| shim.reordered(&half.span, len));
+    let packs = || [out, into].iter().any(reordered);
     (sends || receives || packs())
-        && out.tag.max(into.tag) <= greatest_tag()
         && (sends || accepted(shim, out, false))
         && (receives || accepted(shim, into, true))
 }
@@ -31,7 +31,7 @@ fn ours(shim: &Shim, out: &Envelope, into: &Envelope) -> bool {
 /// Whether the MPI accepts the arguments of a half that needs nothing of us. Its communicator is valid, since the other half has the same.
 fn accepted(shim: &Shim, half: &Envelope, wildcards: bool) -> bool {
     let Envelope { span, peer, tag, comm } = *half;
-    (tag >= 0 || (wildcards && tag == ANY_TAG))
+    (is_tag(tag) || (wildcards && tag == ANY_TAG))
         && (peer == PROC_NULL
             || (wildcards && peer == ANY_SOURCE)
             || shim.all_peers(comm).is_some_and(|peers| peers.has(peer)))

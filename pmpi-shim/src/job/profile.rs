@@ -4,6 +4,7 @@ mod about;
 
 pub(crate) use about::lines;
 
+use crate::mpi::stack::{self, Earlier};
 use crate::mpi::sys::*;
 use about::{About, TABLES};
 use std::cell::Cell;
@@ -54,11 +55,8 @@ pub(crate) fn in_call(call: usize) -> Spent {
     if !IS_ON.load(Relaxed) {
         return Spent { call: None };
     }
-    let marker = 0_u8;
-    let here = (&raw const marker).addr();
-    // A call that is not below the measured one on the stack is not made within it: an error handler has left that one by a jump.
-    let outer = INSIDE.get();
-    if outer != 0 && here < outer {
+    let (here, outer) = (stack::here(), INSIDE.get());
+    if outer != 0 && stack::earlier(outer, here) == Earlier::Around {
         return Spent { call: None };
     }
     INSIDE.set(here);

@@ -3,7 +3,6 @@
 
 use crate::messages::datatypes;
 use crate::mpi::nested;
-use crate::mpi::span::Kinds;
 use crate::mpi::symbol;
 use crate::mpi::sys::*;
 use crate::operations::state::{self, Shim};
@@ -33,7 +32,7 @@ pub(crate) unsafe fn committing(datatype: *mut MPI_Datatype, pass: impl FnOnce()
         return code;
     }
     // SAFETY: the MPI has found a datatype there.
-    if datatypes::may_reorder(&Kinds::new(), unsafe { *datatype }) {
+    if datatypes::may_reorder(unsafe { *datatype }) {
         awake();
     }
     code

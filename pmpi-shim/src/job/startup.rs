@@ -21,7 +21,8 @@ use crate::messages::streams::Streams;
 use crate::messages::world::World;
 use crate::mpi::family::Family;
 use crate::mpi::identity;
-use crate::mpi::span::{Kinds, ask_with};
+use crate::mpi::predefined;
+use crate::mpi::span::ask_with;
 use crate::mpi::symbol;
 use crate::mpi::sys::*;
 use crate::operations::prefetch::Prefetch;
@@ -250,6 +251,7 @@ pub(crate) fn prepare(
         ok(PMPI_Query_thread(&raw mut level))?;
     }
     ask_with(own);
+    predefined::learn_sizes(own);
     let (family, multiple) = (identity::family(), level == THREAD_MULTIPLE);
     let recorder = make_recorder(&world, settings);
     let pending = Pending::default();
@@ -259,7 +261,6 @@ pub(crate) fn prepare(
         engine,
         strategies: Strategies::new()?,
         world,
-        kinds: Kinds::new(),
         datatypes: Datatypes::new()?,
         own_comm: own,
         own_turn: Mutex::new(()),

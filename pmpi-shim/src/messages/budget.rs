@@ -22,19 +22,19 @@ impl Pending {
     }
 
     /// Counts bytes until dropped.
-    pub(crate) fn add(&self, bytes: usize) -> Kept {
+    pub(crate) fn add(&self, bytes: usize) -> Counted {
         self.0.fetch_add(bytes, Ordering::Relaxed);
-        Kept { all: self.clone(), bytes }
+        Counted { all: self.clone(), bytes }
     }
 }
 
 /// Bytes that are counted.
-pub(crate) struct Kept {
+pub(crate) struct Counted {
     all: Pending,
     bytes: usize,
 }
 
-impl Drop for Kept {
+impl Drop for Counted {
     fn drop(&mut self) {
         self.all.0.fetch_sub(self.bytes, Ordering::Relaxed);
     }

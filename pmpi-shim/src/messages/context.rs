@@ -10,7 +10,6 @@ use crate::messages::strategies::Strategies;
 use crate::messages::streams::Streams;
 use crate::messages::world::World;
 use crate::mpi::family::Family;
-use crate::mpi::span::Kinds;
 use crate::mpi::sys::*;
 use mpress::{Engine, Reduce, Strategy};
 use std::ffi::c_int;
@@ -21,7 +20,6 @@ pub struct Context {
     pub(crate) engine: Engine,
     pub(crate) world: World,
     pub(crate) strategies: Strategies,
-    pub(crate) kinds: Kinds,
     pub(crate) datatypes: Datatypes,
     /// A communicator of this process alone, for messages to ourselves. Its error handler returns errors.
     pub(crate) own_comm: MPI_Comm,

@@ -3,7 +3,6 @@
 
 mod decode;
 
-use crate::mpi::span::Kinds;
 use crate::mpi::sys::*;
 use decode::Decoder;
 use mpress::knowledge::{KnowledgeError, Memory};
@@ -55,8 +54,8 @@ impl Datatypes {
         unsafe { PMPI_Type_free_keyval(&raw mut keyval) };
     }
 
-    /// What is known of a datatype, which must be a valid handle and not be in `kinds`.
-    pub(crate) fn known(&self, kinds: &Kinds, datatype: MPI_Datatype) -> Option<Arc<Kept>> {
+    /// What is known of a datatype, which must be a valid handle and not a predefined one without gaps.
+    pub(crate) fn known(&self, datatype: MPI_Datatype) -> Option<Arc<Kept>> {
         if let Some(kept) = self.kept(datatype).ok()? {
             return Some(kept);
         }
@@ -64,7 +63,7 @@ impl Datatypes {
         if let Some(kept) = self.kept(datatype).ok()? {
             return Some(kept);
         }
-        let kept = Arc::new(Decoder::new(kinds).decode(datatype));
+        let kept = Arc::new(Decoder::new().decode(datatype));
         self.keep(datatype, &kept);
         Some(kept)
     }
@@ -109,8 +108,8 @@ const MANY: usize = 1024;
 
 /// Whether one or many elements of a newly committed datatype are packed in an order other than that of the stream. This is called for each
 /// datatype even in jobs that may not need the shim, so long descriptions, which are unordered lists, are not examined.
-pub(crate) fn may_reorder(kinds: &Kinds, datatype: MPI_Datatype) -> bool {
-    let known = Decoder::new(kinds).of_short_descriptions().decode(datatype);
+pub(crate) fn may_reorder(datatype: MPI_Datatype) -> bool {
+    let known = Decoder::of_short_descriptions().decode(datatype);
     known.is_some_and(|known| {
         let reorders = |count| plan(&known.datatype, count).is_some_and(|plan| plan.reorders());
         reorders(1) || reorders(MANY)

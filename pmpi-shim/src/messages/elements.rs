@@ -3,8 +3,9 @@
 use crate::messages::context::Context;
 use crate::messages::datatypes;
 use crate::mpi::device;
+use crate::mpi::predefined;
 use crate::mpi::real;
-use crate::mpi::span::{ByteSpan, Layout, OwnedType, Span, combiner};
+use crate::mpi::span::{ByteSpan, Layout, Made, OwnedType, Span};
 use crate::mpi::sys::*;
 use mpress::Kind;
 use mpress_datatype::{Plan, Source, Target};
@@ -27,10 +28,10 @@ impl Context {
 
     /// The layout, assuming host memory.
     pub(crate) fn host_layout(&self, datatype: MPI_Datatype) -> Layout {
-        if let Some(kind) = self.kinds.predefined(datatype) {
+        if let Some(kind) = predefined::kind(datatype) {
             return Layout::Contiguous(kind);
         }
-        let kept = self.datatypes.known(&self.kinds, datatype);
+        let kept = self.datatypes.known(datatype);
         match kept.as_deref() {
             Some(Some(known)) if known.is_contiguous() => Layout::Contiguous(known.kind),
             Some(Some(known)) => Layout::Typed(known.kind),
@@ -40,27 +41,23 @@ impl Context {
 
     /// How to pack elements that are not contiguous; `None` if only the MPI knows, or may access them.
     pub(crate) fn plan(&self, span: &Span) -> Option<Plan> {
-        if self.kinds.predefined(span.datatype).is_some() || device::is_device(span.ptr) {
+        if predefined::kind(span.datatype).is_some() || device::is_device(span.ptr) {
             return None;
         }
         // For absolute addresses it is not known whether the memory is a GPU's.
         if span.ptr.is_null() && device::is_any() {
             return None;
         }
-        let kept = self.datatypes.known(&self.kinds, span.datatype)?;
+        let kept = self.datatypes.known(span.datatype)?;
         let known = kept.as_ref().as_ref()?;
         let plan = datatypes::plan(&known.datatype, usize::try_from(span.count).ok()?)?;
         let first = span.ptr.cast::<u8>().wrapping_offset(plan.reach().start);
         (!device::is_device(first.cast())).then_some(plan)
     }
 
-    /// The packed length of elements whose memory order differs from that of the stream, so that packing them here is worth a copy.
-    pub(crate) fn reordered(&self, span: &Span) -> Option<usize> {
-        if self.kinds.predefined(span.datatype).is_some() {
-            return None;
-        }
-        let len = span.bytes().filter(|len| WORTH_A_COPY.contains(len))?;
-        self.plan(span).filter(Plan::reorders).map(|_| len)
+    /// Whether the memory order of elements of `len` bytes differs from that of the stream, so that packing them here is worth a copy.
+    pub(crate) fn reordered(&self, span: &Span, len: usize) -> bool {
+        WORTH_A_COPY.contains(&len) && self.plan(span).is_some_and(|plan| plan.reorders())
     }
 
     /// Turns contiguous elements in GPU memory into bytes, so that a message may end within an element. Returns whether it did.
@@ -77,7 +74,7 @@ impl Context {
     /// Whether the MPI will refuse a span: elements without memory (absolute addresses use `MPI_BOTTOM`), or a datatype that is not
     /// committed. The MPI itself reports the error, in the program's own call.
     pub(crate) fn refused(&self, span: &Span) -> bool {
-        if self.kinds.predefined(span.datatype).is_some() {
+        if predefined::kind(span.datatype).is_some() {
             return span.ptr.is_null() && span.count > 0;
         }
         // Zero elements need no memory: then only the datatype is checked.
@@ -91,7 +88,7 @@ impl Context {
 
     /// A reference to the span's datatype, which the program may free while an operation is pending; `None` for a predefined datatype.
     pub(crate) fn hold(&self, span: &mut Span) -> Result<Option<OwnedType>, c_int> {
-        if combiner(span.datatype) == COMBINER_NAMED {
+        if Made::of(span.datatype).is_some_and(|made| made.combiner == COMBINER_NAMED) {
             return Ok(None);
         }
         let mut copy = DATATYPE_NULL;
@@ -101,7 +98,7 @@ impl Context {
         let held = OwnedType(copy);
         // SAFETY: the type just made.
         ok(unsafe { PMPI_Type_commit(&raw mut copy) })?;
-        if let Some(kept) = self.datatypes.known(&self.kinds, span.datatype) {
+        if let Some(kept) = self.datatypes.known(span.datatype) {
             self.datatypes.keep(copy, &kept);
         }
         span.datatype = copy;

@@ -70,12 +70,12 @@ pub fn found() -> Option<Found> {
 }
 
 /// The error of a message, with what was found wrong with it, kept until it is reported: maybe by another call, in another thread.
-pub(crate) struct Kept {
+pub(crate) struct Untold {
     code: c_int,
     found: Option<Found>,
 }
 
-impl Kept {
+impl Untold {
     /// An error that this thread has just found.
     pub(crate) fn new(code: c_int) -> Self {
         Self { code, found: FOUND.take() }
@@ -116,9 +116,9 @@ mod tests {
 
     #[test]
     fn what_was_found_stays_with_its_request() {
-        let first = Kept::new(truncated(2000, 1000));
-        let second = Kept::new(truncated(4000, 3000));
-        let third = Kept::new(ERR_OTHER);
+        let first = Untold::new(truncated(2000, 1000));
+        let second = Untold::new(truncated(4000, 3000));
+        let third = Untold::new(ERR_OTHER);
         assert_eq!(found(), None);
         assert_eq!(first.tell(), ERR_TRUNCATE);
         assert_eq!(found(), Some(Found::Truncated { message: 2000, room: 1000 }));

@@ -74,7 +74,7 @@ impl Posted {
             false => None,
         };
         let by_elements = !memory.contiguous
-            && (!context.family.takes_partial_elements() || context.reordered(&memory.span).is_some())
+            && (!context.family.takes_partial_elements() || context.reordered(&memory.span, capacity))
             && !context.as_bytes(&mut memory.span, capacity);
         let (claim, free) = match by_elements {
             true => (None, false),

@@ -48,7 +48,7 @@ impl Memory {
 const MOST_SHARED: usize = 64;
 
 /// A message that has come, for memory in which another receive is pending.
-struct Kept {
+struct Waiting {
     memory: Memory,
     message: Buffer,
     /// A reference to the datatype.
@@ -66,7 +66,7 @@ pub(crate) struct ReceiveMemory {
     shared: Mutex<Vec<Range<usize>>>,
     count: AtomicUsize,
     /// In the order in which they came, and whether there are any.
-    kept: Mutex<Vec<Kept>>,
+    kept: Mutex<Vec<Waiting>>,
     has_kept: AtomicBool,
     /// How often memory has become free.
     freed: AtomicUsize,

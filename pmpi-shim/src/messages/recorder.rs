@@ -5,7 +5,8 @@ mod callsite;
 
 use crate::messages::recorder::callsite::Sites;
 use crate::mpi::handle::{Handle, HandleMap};
-use crate::mpi::span::{Kinds, Span};
+use crate::mpi::predefined;
+use crate::mpi::span::Span;
 use crate::mpi::sys::*;
 use mpress::Settings;
 use mpress_record::{Call, CallKind, Kept, Run, Samples, Trace, Written};
@@ -120,8 +121,8 @@ impl Tracing {
         })
     }
 
-    pub(crate) fn name(&self, kinds: &Kinds, datatype: MPI_Datatype) -> Arc<str> {
-        if kinds.predefined(datatype).is_none() {
+    pub(crate) fn name(&self, datatype: MPI_Datatype) -> Arc<str> {
+        if predefined::kind(datatype).is_none() {
             return name_of(datatype); // the handle may be reused for another type
         }
         let mut names = locked(&self.names);

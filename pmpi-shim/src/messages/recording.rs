@@ -74,7 +74,7 @@ impl Context {
         let Envelope { span, peer, tag, comm } = *message;
         span.bytes()?;
         let asked = self.asked(peer, tag, comm)?;
-        Some(Receive { span, name: tracing.name(&self.kinds, span.datatype), asked })
+        Some(Receive { span, name: tracing.name(span.datatype), asked })
     }
 
     fn asked(&self, source: c_int, tag: c_int, comm: MPI_Comm) -> Option<Asked> {
@@ -108,7 +108,7 @@ impl Context {
         if let Some(tracing) = self.tracing() {
             let asked = locked(&tracing.matched).remove(&message.key());
             if let Some(asked) = asked.filter(|_| span.bytes().is_some()) {
-                let name = tracing.name(&self.kinds, span.datatype);
+                let name = tracing.name(span.datatype);
                 tracing.record(kind, &Receive { span: *span, name, asked });
             }
         }

@@ -14,7 +14,7 @@ mod pace;
 pub(crate) use arriving::{Arriving, Next, Target};
 pub(crate) use departing::Departing;
 
-use crate::messages::budget::{Kept, Pending};
+use crate::messages::budget::{Counted, Pending};
 use crate::mpi::sys::*;
 use mpress::{Buffer, Stream};
 use std::collections::{HashSet, VecDeque};
@@ -45,7 +45,7 @@ const MOST_VAIN: u32 = 6;
 const TRIED_AGAIN: u32 = 1 << MOST_VAIN;
 
 /// A started send, and its memory, which is counted.
-type Send = (MPI_Request, Buffer, Kept);
+type Send = (MPI_Request, Buffer, Counted);
 
 /// State shared by the streams of this process.
 pub(crate) struct Streams {

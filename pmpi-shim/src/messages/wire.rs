@@ -1,11 +1,11 @@
 //! A message to be sent from our own memory, which must live until the MPI has sent it.
 
-use crate::messages::budget::Kept;
+use crate::messages::budget::Counted;
 use crate::messages::context::Context;
 use crate::messages::uncompressed::{self, Why};
 use crate::messages::waiting;
 use crate::mpi::device;
-use crate::mpi::span::{ByteSpan, Envelope, Layout};
+use crate::mpi::span::{ByteSpan, Envelope, Layout, is_tag};
 use crate::mpi::sys::*;
 use mpress::{Buffer, Considered, Destination, Kind, Pieces, Strategy};
 use mpress_datatype::{Plan, Source, Target};
@@ -44,7 +44,7 @@ impl Pieces for Elements<'_> {
 pub(crate) struct Wire {
     bytes: ByteSpan,
     memory: Buffer,
-    _kept: Kept,
+    _counted: Counted,
 }
 
 impl Wire {
@@ -69,8 +69,8 @@ impl Wire {
     pub(crate) fn new(context: &Context, mut memory: Buffer) -> Result<Arc<Self>, c_int> {
         let bytes = context.byte_span(memory.as_mut_ptr(), memory.len())?;
         // Its room, of which an encoder may have used more than the result needs.
-        let kept = context.pending.add(memory.room().len());
-        Ok(Arc::new(Self { bytes, memory, _kept: kept }))
+        let counted = context.pending.add(memory.room().len());
+        Ok(Arc::new(Self { bytes, memory, _counted: counted }))
     }
 }
 
@@ -197,8 +197,8 @@ impl Context {
     /// `message` must be what the caller of a send function gave.
     pub(crate) unsafe fn packed_wire(&self, message: &Envelope) -> Option<Arc<Wire>> {
         let Envelope { span, peer, tag, .. } = *message;
-        let len = self.reordered(&span)?;
-        if peer < 0 || tag < 0 || self.refused(&span) || !self.pending.has_room(len) {
+        let len = span.bytes().filter(|&len| self.reordered(&span, len))?;
+        if peer < 0 || !is_tag(tag) || self.refused(&span) || !self.pending.has_room(len) {
             return None;
         }
         // SAFETY: the caller vouches for the span.
@@ -208,7 +208,7 @@ impl Context {
             bytes.span.datatype = PACKED; // matches any receive
         }
         #[allow(clippy::arc_with_non_send_sync, reason = "its handle is a plain value, see `state`")]
-        Some(Arc::new(Wire { bytes, memory: packed, _kept: self.pending.add(len) }))
+        Some(Arc::new(Wire { bytes, memory: packed, _counted: self.pending.add(len) }))
     }
 
     /// A copy of a message.

@@ -1,6 +1,7 @@
 //! Message buffers as MPI describes them, by address, count and datatype, and their size in bytes.
 
-use crate::mpi::handle::{Handle, HandleMap};
+use crate::mpi::handle::Handle;
+use crate::mpi::predefined;
 use crate::mpi::sys::*;
 use mpress::Kind;
 use std::ffi::{c_int, c_void};
@@ -59,16 +60,11 @@ impl Span {
 
     /// Length of the packed elements in bytes; `None` for arguments that the MPI will refuse.
     pub(crate) fn bytes(&self) -> Option<usize> {
-        if !is_valid(self.datatype) {
-            return None;
-        }
-        let mut size: MPI_Count = 0;
-        // SAFETY: a datatype handle of the caller's, and a valid output pointer.
-        let code = unsafe { PMPI_Type_size_x(self.datatype, &raw mut size) };
-        if code != SUCCESS {
-            return None;
-        }
-        usize::try_from(size).ok()?.checked_mul(usize::try_from(self.count).ok()?)
+        let size = match predefined::size(self.datatype) {
+            Some(size) => size,
+            None => is_valid(self.datatype).then(|| type_size(self.datatype))??,
+        };
+        size.checked_mul(usize::try_from(self.count).ok()?)
     }
 }
 
@@ -83,11 +79,10 @@ pub(crate) fn ask_with(comm: MPI_Comm) {
 /// Whether the MPI knows this datatype. It would report an error of a call without a communicator, such as that for its size, to another handler than that
 /// of the program's call.
 pub(crate) fn is_valid(datatype: MPI_Datatype) -> bool {
-    static PREDEFINED: OnceLock<Kinds> = OnceLock::new();
     if datatype == DATATYPE_NULL {
         return false;
     }
-    if PREDEFINED.get_or_init(Kinds::new).predefined(datatype).is_some() {
+    if predefined::size(datatype).is_some() {
         return true;
     }
     let (asked, mut size) = (ASKED.load(Ordering::Acquire), 0);
@@ -95,47 +90,47 @@ pub(crate) fn is_valid(datatype: MPI_Datatype) -> bool {
     asked == 0 || unsafe { PMPI_Pack_size(0, datatype, MPI_Comm::from_key(asked), &raw mut size) } == SUCCESS
 }
 
-/// The kinds of the contiguous predefined datatypes.
-pub(crate) struct Kinds(HandleMap<Kind>);
-
-impl Kinds {
-    pub(crate) fn new() -> Self {
-        Self(PREDEFINED.iter().map(|&(datatype, kind)| (datatype.key(), kind)).collect())
-    }
-
-    /// The kind of a contiguous predefined datatype.
-    pub(crate) fn predefined(&self, datatype: MPI_Datatype) -> Option<Kind> {
-        self.0.get(&datatype.key()).copied()
-    }
+/// How a datatype was made, and the lengths of its contents.
+pub(crate) struct Made {
+    pub(crate) combiner: c_int,
+    pub(crate) integers: MPI_Count,
+    pub(crate) addresses: MPI_Count,
+    pub(crate) counts: MPI_Count,
+    pub(crate) datatypes: MPI_Count,
 }
 
-/// How a datatype was made.
-pub(crate) fn combiner(datatype: MPI_Datatype) -> c_int {
-    let (mut integers, mut addresses, mut types, mut combiner) = (0, 0, 0, UNDEFINED);
-    // SAFETY: a valid datatype (its size has been obtained before), and valid output pointers.
-    unsafe {
-        // A type that was made with large counts supports only this form.
-        if has_large_counts() {
-            let (mut integers, mut addresses, mut counts, mut types) = (0, 0, 0, 0);
-            PMPI_Type_get_envelope_c(
-                datatype,
-                &raw mut integers,
-                &raw mut addresses,
-                &raw mut counts,
-                &raw mut types,
-                &raw mut combiner,
-            );
-        } else {
-            PMPI_Type_get_envelope(
-                datatype,
-                &raw mut integers,
-                &raw mut addresses,
-                &raw mut types,
-                &raw mut combiner,
-            );
-        }
+impl Made {
+    /// Asks the MPI about a valid datatype.
+    pub(crate) fn of(handle: MPI_Datatype) -> Option<Self> {
+        let mut made = Self { combiner: UNDEFINED, integers: 0, addresses: 0, counts: 0, datatypes: 0 };
+        // SAFETY: a valid datatype, and valid output pointers.
+        let code = unsafe {
+            // A type that was made with large counts supports only this form.
+            if has_large_counts() {
+                PMPI_Type_get_envelope_c(
+                    handle,
+                    &raw mut made.integers,
+                    &raw mut made.addresses,
+                    &raw mut made.counts,
+                    &raw mut made.datatypes,
+                    &raw mut made.combiner,
+                )
+            } else {
+                let (mut integers, mut addresses, mut datatypes) = (0, 0, 0);
+                let code = PMPI_Type_get_envelope(
+                    handle,
+                    &raw mut integers,
+                    &raw mut addresses,
+                    &raw mut datatypes,
+                    &raw mut made.combiner,
+                );
+                (made.integers, made.addresses, made.datatypes) =
+                    (integers.into(), addresses.into(), datatypes.into());
+                code
+            }
+        };
+        (code == SUCCESS).then_some(made)
     }
-    combiner
 }
 
 /// Our own datatype, freed when dropped; pending operations keep what they need of it.
@@ -191,8 +186,13 @@ pub(crate) unsafe fn store_status(place: *mut MPI_Status, status: &MPI_Status) {
     }
 }
 
+/// Whether the MPI accepts this tag of a message.
+pub(crate) fn is_tag(tag: c_int) -> bool {
+    (0..=greatest_tag()).contains(&tag)
+}
+
 /// The greatest tag, which is the same for all communicators, and constant.
-pub(crate) fn greatest_tag() -> c_int {
+fn greatest_tag() -> c_int {
     static GREATEST: OnceLock<c_int> = OnceLock::new();
     *GREATEST.get_or_init(|| {
         let (mut value, mut found) = (ptr::null::<c_int>(), 0);

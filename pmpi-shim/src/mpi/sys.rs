@@ -76,6 +76,14 @@ pub(crate) fn errors_return() -> MPI_Errhandler {
     }
 }
 
+/// The size in bytes of a datatype that the MPI knows.
+pub(crate) fn type_size(datatype: MPI_Datatype) -> Option<usize> {
+    let mut size: MPI_Count = 0;
+    // SAFETY: a valid datatype, and a valid output pointer.
+    ok(unsafe { PMPI_Type_size_x(datatype, &raw mut size) }).ok()?;
+    usize::try_from(size).ok()
+}
+
 /// An empty status.
 pub(crate) fn empty_status() -> MPI_Status {
     // SAFETY: a C struct of integers; all zero is valid.

@@ -1,7 +1,7 @@
 //! A pending operation of the program or of the layer, and what is to be done when the MPI has completed it.
 
 use crate::messages::context::Context;
-use crate::messages::error::{Kept, raise};
+use crate::messages::error::{Untold, raise};
 use crate::messages::peers::Origin;
 use crate::messages::posted::{Bounce, Posted};
 use crate::messages::streams::Departing;
@@ -22,7 +22,7 @@ pub(crate) struct Active {
     pub(crate) operation: Operation,
     pub(crate) finish: Finish,
     /// The outcome, if the program knows it already from `MPI_Request_get_status`.
-    done: Option<(MPI_Status, Result<(), Kept>)>,
+    done: Option<(MPI_Status, Result<(), Untold>)>,
 }
 
 /// The work to be done on completion.
@@ -231,7 +231,7 @@ impl Active {
             let origin = if comm == COMM_NULL { Origin { comm, peers: None } } else { origin };
             self.finish = Finish::Failed(origin, code);
         }
-        self.done = Some((*status, result.map_err(|(_, code)| Kept::new(code))));
+        self.done = Some((*status, result.map_err(|(_, code)| Untold::new(code))));
     }
 
     /// Waits for the operation in the MPI, and stores its status where the program wants it. Nothing else is advanced meanwhile.

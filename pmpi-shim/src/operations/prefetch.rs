@@ -18,7 +18,7 @@ mod trial;
 use crate::messages::context::Context;
 use crate::messages::error::Error;
 use crate::messages::peers::Peers;
-use crate::mpi::span::greatest_tag;
+use crate::mpi::span::is_tag;
 use crate::mpi::sys::*;
 use crate::operations::unexpected::{Unexpected, look_into_the_mpi};
 use mpress::{Predict, Settings};
@@ -251,7 +251,7 @@ impl Foresight {
             looked_at += 1;
             let Call { source, tag, comm, count, .. } = call;
             // An extrapolated tag may exceed the greatest tag; no call can ask for it.
-            if source < 0 || tag < 0 || tag > greatest_tag() {
+            if source < 0 || !is_tag(tag) {
                 break;
             }
             if count == 0 {

@@ -1,8 +1,8 @@
 //! The table of pending operations: those of the program's requests, by its handles, and those that no longer belong to a request.
 //!
 //! A record is in the table for as long as its request lives. A call that works on one marks it as in use ([`InUse`]), and no other call touches its operation.
-//! So nothing is lost if an error handler of the program leaves the call by a jump: such a mark is recognised by its place on the stack, above which that call
-//! was. The table is not locked while the MPI is called.
+//! So nothing is lost if an error handler of the program leaves the call by a jump: a later call of the thread recognises such a mark by its place on the stack,
+//! and one that completes the request in any thread takes it over. The table is not locked while the MPI is called.
 //!
 //! An MPI frees a request before the call that completes it returns, and gives its handle to the next one. So a record in use whose handle comes with a new
 //! request is of one that is no more ([`Requests::forget`]).
@@ -13,10 +13,11 @@ pub(crate) use record::InUse;
 
 use crate::messages::context::Context;
 use crate::mpi::handle::{Handle, HandleMap};
+use crate::mpi::stack::{self, Place};
 use crate::mpi::sys::*;
 use crate::operations::active::{Active, Finish};
 use crate::operations::persistent::Template;
-use record::{IN_USE, IN_USE_HERE, Record, User};
+use record::{IN_USE, IN_USE_HERE, Record};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -104,7 +105,7 @@ impl Requests {
 
     #[cold]
     fn forget_used(&self, handle: MPI_Request) {
-        let is_used = |record: &&Arc<Record>| record.thread.load(Ordering::Acquire) != 0;
+        let is_used = |record: &&Arc<Record>| !record.is_free();
         let former = self.change(|All { records, moving, .. }| {
             records.get(&handle.key()).filter(is_used)?;
             moving.remove(&handle.key());
@@ -116,37 +117,51 @@ impl Requests {
     /// A call begins. Notices if an earlier one of this thread was left by a jump: the receives of that one are over, but still have claims on memory.
     #[inline]
     pub(crate) fn begin_call(&self, context: &Context) {
-        if IN_USE_HERE.get() > 0 && self.lock().records.values().any(|record| record.was_left()) {
+        if IN_USE_HERE.get() > 0 && self.notice_jumps(stack::here()) {
             context.receive_memory.distrust();
         }
     }
 
-    /// The record of a request, for a call that works on it; `None` also if an outer call does. Waits for a call that only looks.
-    pub(crate) fn use_one(&self, handle: MPI_Request) -> Option<InUse> {
-        if self.is_empty() {
-            return None;
-        }
-        loop {
-            let all = self.lock();
-            let record = all.records.get(&handle.key())?;
-            match record.user() {
-                User::Nobody => return Some(record.mark()),
-                User::Other if record.looks.load(Ordering::Acquire) => {}
-                User::Outer | User::Other => return None,
+    #[cold]
+    fn notice_jumps(&self, here: Place) -> bool {
+        let all = self.lock();
+        let detached = all.detached.iter().map(|(record, _)| record);
+        let ours = all.records.values().chain(detached).filter(|record| record.is_ours());
+        let (left, used): (Vec<_>, Vec<_>) = ours.partition(|record| record.leave_if_over(here));
+        IN_USE_HERE.set(used.len());
+        !left.is_empty()
+    }
+
+    /// The record of a request, for a call that works on it, and may complete it if it `completes`. Waits for a call of another thread that works on it and
+    /// is not in the MPI; `None` if that cannot end before this one.
+    pub(crate) fn use_one(&self, handle: MPI_Request, completes: bool) -> Option<InUse> {
+        if self.is_empty() { None } else { self.use_each(completes)(handle) }
+    }
+
+    /// The same for the requests of one call in turn. The table is locked until dropped.
+    pub(crate) fn use_each(&self, completes: bool) -> impl FnMut(MPI_Request) -> Option<InUse> {
+        let mut locked = None;
+        move |handle| loop {
+            let record = locked.get_or_insert_with(|| self.lock()).records.get(&handle.key())?;
+            if let Some(used) = record.use_for(completes) {
+                return Some(used);
             }
-            drop(all);
+            if record.is_ours() || !(completes || record.is_looked_at()) {
+                return None;
+            }
+            locked = None;
             std::thread::yield_now();
         }
     }
 
-    /// Whether a call of another thread works on this request now, of which nothing can be said meanwhile: one that is not completed by that call alone.
+    /// Whether another call works on this request now, of which nothing can be said meanwhile: one that is not completed by that call alone.
     pub(crate) fn is_at_work(&self, handle: MPI_Request) -> bool {
         if self.is_empty() {
             return false;
         }
         let all = self.lock();
-        let record = all.records.get(&handle.key());
-        record.is_some_and(|record| record.template.is_some() && record.user() == User::Other)
+        let is_used = |record: &Record| !record.is_unused() && !record.is_of_outer_call();
+        all.records.get(&handle.key()).is_some_and(|record| record.template.is_some() && is_used(record))
     }
 
     /// Ends a call that has used these records. One that has neither an operation nor a template is removed; its handle becomes null.
@@ -159,11 +174,11 @@ impl Requests {
             for (handle, mut record) in used {
                 let moves = record.active().is_some_and(|active| active.is_moving());
                 let is_over = record.slot().is_none() && record.template().is_none();
-                let has_changed = is_over || moves != record.0.moves.swap(moves, Ordering::Relaxed);
+                let has_changed = is_over || moves != record.record.moves.swap(moves, Ordering::Relaxed);
                 // The MPI may have set the handle to null.
-                if let Some(key) = record.0.key.filter(|_| has_changed) {
+                if let Some(key) = record.record.key.filter(|_| has_changed) {
                     // Unless another request has this handle by now.
-                    if records.get(&key).is_some_and(|known| Arc::ptr_eq(known, &record.0)) {
+                    if records.get(&key).is_some_and(|known| Arc::ptr_eq(known, &record.record)) {
                         set(moving, key, moves);
                         if is_over {
                             records.remove(&key);
@@ -184,8 +199,7 @@ impl Requests {
         }
         self.change(|All { records, moving, .. }| {
             moving.remove(&handle.key());
-            let record = records.remove(&handle.key())?;
-            (record.user() == User::Nobody).then(|| record.mark())
+            records.remove(&handle.key())?.use_for(true)
         })
     }
 
@@ -224,7 +238,7 @@ impl Requests {
     /// A record that no call works on or has left by a jump.
     fn free(&self, key: usize) -> Option<InUse> {
         let all = self.lock();
-        all.records.get(&key).filter(|record| record.thread.load(Ordering::Acquire) == 0).map(Record::mark)
+        all.records.get(&key).filter(|record| record.is_free())?.use_for(true)
     }
 
     /// Adds an operation without a request.
@@ -241,7 +255,8 @@ impl Requests {
 
     /// Finishes those that have completed. Their errors are not reported.
     pub(crate) fn sweep(&self, context: &Context) {
-        let free = |(record, _): &(Arc<Record>, _)| (record.user() == User::Nobody).then(|| record.mark());
+        let free =
+            |(record, _): &(Arc<Record>, _)| record.is_unused().then(|| record.use_for(true)).flatten();
         let mut free: Vec<_> = self.lock().detached.iter().filter_map(free).collect();
         let mut is_any_over = false;
         for record in &mut free {
@@ -254,7 +269,7 @@ impl Requests {
         if is_any_over {
             let is_over = |record: &Record| {
                 // SAFETY: no call works on the operation, and none begins to while the table is locked.
-                record.user() == User::Nobody && unsafe { (*record.active.get()).is_none() }
+                record.is_unused() && unsafe { (*record.active.get()).is_none() }
             };
             self.change(|all| all.detached.retain(|(record, _)| !is_over(record)));
         }
@@ -265,14 +280,13 @@ impl Requests {
         while self.has_detached() {
             self.sweep(context);
             let is_awaited = |(record, awaited): &(Arc<Record>, Awaited)| {
-                let user = record.user();
                 let is_bound = || {
                     // SAFETY: no call works on it, and none begins to while the table is locked.
                     let active = || unsafe { (*record.active.get()).as_ref() };
-                    user == User::Nobody && active().is_some_and(Active::is_bound)
+                    record.is_unused() && active().is_some_and(Active::is_bound)
                 };
-                // An error handler that is called while an operation is tested cannot wait for it.
-                user != User::Outer && (*awaited >= what || what >= Awaited::AtTheEnd && is_bound())
+                // What this thread tests in another call, in which an error handler was called, cannot end before this one.
+                !record.is_ours() && (*awaited >= what || what >= Awaited::AtTheEnd && is_bound())
             };
             if !self.lock().detached.iter().any(is_awaited) {
                 return;
@@ -294,7 +308,7 @@ fn set(moving: &mut HandleMap<()>, key: usize, is_moving: bool) {
 fn end_former(record: &Arc<Record>) {
     if record.was_left() {
         // The MPI may still access its memory. What is not in use any more is given back: a claim on the program's memory.
-        if let Some(active) = record.mark().slot().take() {
+        if let Some(active) = record.use_for(true).and_then(|mut used| used.slot().take()) {
             active.leave();
         }
     }

@@ -1,11 +1,11 @@
 //! The requests of one completion call: their records are in use until it returns.
 
+use super::few::Few;
 use crate::messages::error::raise;
 use crate::mpi::open;
 use crate::mpi::span::store_status;
 use crate::mpi::sys::*;
 use crate::operations::active::{Active, Failure, Finish};
-use crate::operations::few::Few;
 use crate::operations::requests::InUse;
 use crate::operations::state::Shim;
 use std::ffi::c_int;
@@ -16,7 +16,8 @@ pub(super) struct Batch<'a> {
     pub(super) shim: &'a Shim,
     requests: &'a mut [MPI_Request],
     slots: Few<Slot>,
-    /// The MPI has the program's array, and sets handles there to null.
+    /// The MPI has the requests. It may have the program's array, and sets handles there to null.
+    is_lent: bool,
     gives_array: bool,
 }
 
@@ -28,43 +29,61 @@ struct Slot {
     is_ready: bool,
     /// Whether that is not known beforehand.
     moves: bool,
-    /// An inactive persistent request, which any call may start meanwhile: null to the MPI, and left to the program.
-    is_inactive: bool,
+    /// An inactive persistent request, which any call may start meanwhile: null to the MPI. Or one that another call has completed. Left to the program.
+    is_left: bool,
 }
 
 impl Slot {
-    fn of(shim: &Shim, request: MPI_Request) -> Self {
-        let mut slot =
-            Self { inner: request, record: None, is_ready: true, moves: false, is_inactive: false };
-        if let Some(mut record) = shim.requests.use_one(request) {
+    fn of(shim: &Shim, request: MPI_Request, used: Option<InUse>) -> Self {
+        let mut slot = Self { inner: request, record: None, is_ready: true, moves: false, is_left: false };
+        if let Some(mut record) = used {
             slot.inner = record.inner();
             match record.active() {
                 Some(active) => {
                     slot.moves = active.may_move(shim);
                     slot.record = Some(record);
                 }
-                None => slot.is_inactive = true,
+                None => slot.is_left = true,
             }
         }
         slot
     }
 
     fn is_known(&self) -> bool {
-        self.record.is_some() || self.is_inactive
+        self.record.is_some() || self.is_left
     }
 }
 
 impl<'a> Batch<'a> {
     /// The records of these requests, from now on in use; `None` if none of them has one.
     pub(super) unsafe fn of(shim: &'a Shim, count: c_int, requests: *mut MPI_Request) -> Option<Self> {
+        // SAFETY: the caller vouches for the array.
+        unsafe { Self::using(shim, count, requests, true) }
+    }
+
+    /// The same for a call that may complete the requests, if it `completes`, or only looks at them.
+    pub(super) unsafe fn using(
+        shim: &'a Shim,
+        count: c_int,
+        requests: *mut MPI_Request,
+        completes: bool,
+    ) -> Option<Self> {
         let count = usize::try_from(count).ok().filter(|&n| n > 0)?;
         if shim.requests.is_empty() {
             return None;
         }
         // SAFETY: the program's own array.
         let requests = unsafe { slice::from_raw_parts_mut(requests, count) };
-        let slots = Few::of(requests, |request| Slot::of(shim, *request));
-        slots.iter().any(Slot::is_known).then(|| Self { shim, requests, slots, gives_array: false })
+        let mut using = shim.requests.use_each(completes);
+        let slots = Few::of(requests, |request| Slot::of(shim, *request, using(*request)));
+        drop(using);
+        slots.iter().any(Slot::is_known).then(|| Self {
+            shim,
+            requests,
+            slots,
+            is_lent: false,
+            gives_array: false,
+        })
     }
 
     /// Advances the operations; returns whether all requests may be passed to the MPI.
@@ -106,10 +125,12 @@ impl<'a> Batch<'a> {
     pub(super) fn ask(&mut self, ask: impl FnOnce(c_int, *mut MPI_Request) -> c_int) -> c_int {
         let count = c_int::try_from(self.len()).unwrap_or(c_int::MAX); // fits, as it came from the program
         let is_same = |(slot, request): (&Slot, &MPI_Request)| slot.is_ready && slot.inner == *request;
+        self.is_lent = true;
+        self.slots.iter().filter_map(|slot| slot.record.as_ref()).for_each(InUse::lend);
         if self.slots.iter().zip(self.requests.iter()).all(is_same) {
             self.gives_array = true;
             let code = ask(count, self.requests.as_mut_ptr());
-            self.take_array();
+            self.take_back();
             return code;
         }
         let mut array = Few::of(&self.slots, |slot| if slot.is_ready { slot.inner } else { REQUEST_NULL });
@@ -117,6 +138,7 @@ impl<'a> Batch<'a> {
         for (slot, request) in self.slots.iter_mut().zip(array.iter()).filter(|(slot, _)| slot.is_ready) {
             slot.inner = *request;
         }
+        self.take_back();
         code
     }
 
@@ -125,10 +147,18 @@ impl<'a> Batch<'a> {
         self.slots.iter_mut().for_each(|slot| slot.is_ready = true);
     }
 
-    fn take_array(&mut self) {
+    /// The MPI has returned the requests.
+    fn take_back(&mut self) {
         if std::mem::take(&mut self.gives_array) {
             for (slot, request) in self.slots.iter_mut().zip(self.requests.iter()) {
                 slot.inner = *request;
+            }
+        }
+        if std::mem::take(&mut self.is_lent) {
+            for slot in &mut *self.slots {
+                if slot.record.take_if(|record| !record.take_back()).is_some() {
+                    slot.is_left = true;
+                }
             }
         }
     }
@@ -243,7 +273,7 @@ impl<'a> Batch<'a> {
 impl Drop for Batch<'_> {
     /// Gives the program its handles back: null for completed requests, unchanged for pending and persistent ones.
     fn drop(&mut self) {
-        self.take_array();
+        self.take_back();
         for slot in &mut *self.slots {
             // The MPI has freed a failed request without reporting it: it reports one of several, or the error handler left by an
             // exception.

@@ -12,11 +12,6 @@ use std::ffi::c_int;
 use std::slice;
 
 impl Batch<'_> {
-    /// The call completes nothing, so other calls may ask for the same requests.
-    fn only_looks(&mut self) {
-        (0..self.len()).for_each(|i| _ = self.record(i).map(|record| record.only_looks()));
-    }
-
     /// Finishes the requests `which`, which have completed with the statuses `found`, and remain with the program.
     ///
     /// # Safety
@@ -47,8 +42,7 @@ pub(crate) unsafe fn request_get_status(
             *flag = 0;
             return SUCCESS;
         }
-        let Some(mut batch) = Batch::of(shim, 1, &raw mut request) else { return pass() };
-        batch.only_looks();
+        let Some(mut batch) = Batch::using(shim, 1, &raw mut request, false) else { return pass() };
         let mut found = empty_status();
         if !batch.advance() {
             *flag = 0;
@@ -75,7 +69,6 @@ pub(crate) unsafe fn request_get_status_any(
     unsafe {
         let mut handles = Handles::copy(count, requests);
         let Some(mut batch) = handles.batch(shim) else { return pass() };
-        batch.only_looks();
         let mut found = empty_status();
         let ready = batch.advance();
         let code = batch
@@ -107,7 +100,6 @@ pub(crate) unsafe fn request_get_status_all(
     unsafe {
         let mut handles = Handles::copy(count, requests);
         let Some(mut batch) = handles.batch(shim) else { return pass() };
-        batch.only_looks();
         let mut found = vec![empty_status(); batch.len()];
         if !batch.advance() {
             *flag = 0;
@@ -137,7 +129,6 @@ pub(crate) unsafe fn request_get_status_some(
     unsafe {
         let mut handles = Handles::copy(count, requests);
         let Some(mut batch) = handles.batch(shim) else { return pass() };
-        batch.only_looks();
         let mut found = vec![empty_status(); batch.len()];
         let ready = batch.advance();
         let found_at = found.as_mut_ptr();
@@ -169,6 +160,6 @@ impl Handles {
 
     fn batch<'a>(&'a mut self, shim: &'a Shim) -> Option<Batch<'a>> {
         // SAFETY: the count is that of the handles.
-        unsafe { Batch::of(shim, c_int::try_from(self.0.len()).ok()?, self.0.as_mut_ptr()) }
+        unsafe { Batch::using(shim, c_int::try_from(self.0.len()).ok()?, self.0.as_mut_ptr(), false) }
     }
 }

@@ -5,7 +5,8 @@
 
 use super::Known;
 use crate::mpi::handle::{Handle, HandleMap};
-use crate::mpi::span::{Kinds, OwnedType, combiner};
+use crate::mpi::predefined;
+use crate::mpi::span::{Made, OwnedType};
 use crate::mpi::sys::*;
 use mpress::Kind;
 use mpress_datatype::{Bounds, Contents, Datatype, Dialect};
@@ -23,8 +24,7 @@ const MOST_ARGUMENTS: MPI_Count = 1 << 24;
 /// The same where only short descriptions are decoded.
 const FEW_ARGUMENTS: MPI_Count = 64;
 
-pub(super) struct Decoder<'a> {
-    kinds: &'a Kinds,
+pub(super) struct Decoder {
     handles: usize,
     arguments: MPI_Count,
 }
@@ -32,23 +32,14 @@ pub(super) struct Decoder<'a> {
 /// A datatype, and the kind of its elements; `None` if it has no elements.
 type Decoded = (Datatype, Option<Kind>);
 
-/// How a datatype was made, and the lengths of its contents.
-struct Made {
-    combiner: c_int,
-    integers: MPI_Count,
-    addresses: MPI_Count,
-    counts: MPI_Count,
-    datatypes: MPI_Count,
-}
-
-impl<'a> Decoder<'a> {
-    pub(super) fn new(kinds: &'a Kinds) -> Self {
-        Self { kinds, handles: 0, arguments: MOST_ARGUMENTS }
+impl Decoder {
+    pub(super) fn new() -> Self {
+        Self { handles: 0, arguments: MOST_ARGUMENTS }
     }
 
     /// Leaves datatypes with longer descriptions unknown.
-    pub(super) fn of_short_descriptions(self) -> Self {
-        Self { handles: MOST_HANDLES - FEW_ARGUMENTS as usize, arguments: FEW_ARGUMENTS, ..self }
+    pub(super) fn of_short_descriptions() -> Self {
+        Self { handles: MOST_HANDLES - FEW_ARGUMENTS as usize, arguments: FEW_ARGUMENTS }
     }
 
     /// Decodes a valid handle; `None` if it is unknown.
@@ -75,9 +66,9 @@ impl<'a> Decoder<'a> {
 
     /// A predefined type.
     fn named(&self, handle: MPI_Datatype) -> Option<Decoded> {
-        let size = size(handle)?;
+        let size = type_size(handle)?;
         let alone = |size, alignment| Datatype::named(DIALECT, size, alignment).ok();
-        if let Some(kind) = self.kinds.predefined(handle) {
+        if let Some(kind) = predefined::kind(handle) {
             // MPICH packs only the significant bytes of a long double.
             if kind == Kind::Other && size >= 16 && DIALECT == Dialect::Mpich {
                 return None;
@@ -179,39 +170,6 @@ impl<'a> Decoder<'a> {
     }
 }
 
-impl Made {
-    fn of(handle: MPI_Datatype) -> Option<Self> {
-        let mut made = Self { combiner: UNDEFINED, integers: 0, addresses: 0, counts: 0, datatypes: 0 };
-        // SAFETY: a valid datatype, and valid output pointers.
-        let code = unsafe {
-            // A type that was made with large counts supports only this form.
-            if has_large_counts() {
-                PMPI_Type_get_envelope_c(
-                    handle,
-                    &raw mut made.integers,
-                    &raw mut made.addresses,
-                    &raw mut made.counts,
-                    &raw mut made.datatypes,
-                    &raw mut made.combiner,
-                )
-            } else {
-                let (mut integers, mut addresses, mut datatypes) = (0, 0, 0);
-                let code = PMPI_Type_get_envelope(
-                    handle,
-                    &raw mut integers,
-                    &raw mut addresses,
-                    &raw mut datatypes,
-                    &raw mut made.combiner,
-                );
-                (made.integers, made.addresses, made.datatypes) =
-                    (integers.into(), addresses.into(), datatypes.into());
-                code
-            }
-        };
-        (code == SUCCESS).then_some(made)
-    }
-}
-
 /// Whether a handle was made by a constructor, so that it must be freed.
 fn is_constructed(handle: MPI_Datatype) -> bool {
     let abi = DATATYPES;
@@ -229,12 +187,12 @@ fn is_constructed(handle: MPI_Datatype) -> bool {
         abi.combiner_darray,
         abi.combiner_resized,
     ];
-    constructors.contains(&combiner(handle))
+    Made::of(handle).is_some_and(|made| constructors.contains(&made.combiner))
 }
 
 /// Fortran's numeric types of a given precision or range.
 fn parametrised(handle: MPI_Datatype, combiner: c_int) -> Option<Decoded> {
-    let size = size(handle)?;
+    let size = type_size(handle)?;
     let kind = match (combiner, size) {
         (COMBINER_F90_REAL, 4) | (COMBINER_F90_COMPLEX, 8) => Kind::F32,
         (COMBINER_F90_REAL, 8) | (COMBINER_F90_COMPLEX, 16) => Kind::F64,
@@ -261,13 +219,6 @@ fn alignment(kind: Kind, size: usize) -> usize {
     }
 }
 
-fn size(handle: MPI_Datatype) -> Option<usize> {
-    let mut size: MPI_Count = 0;
-    // SAFETY: a valid datatype, and a valid output pointer.
-    ok(unsafe { PMPI_Type_size_x(handle, &raw mut size) }).ok()?;
-    usize::try_from(size).ok()
-}
-
 fn bounds(handle: MPI_Datatype) -> Option<Bounds> {
     let (mut lb, mut extent, mut true_lb, mut true_extent): (MPI_Aint, MPI_Aint, MPI_Aint, MPI_Aint) =
         Default::default();
@@ -286,5 +237,5 @@ fn bounds(handle: MPI_Datatype) -> Option<Bounds> {
 }
 
 fn says_the_same(handle: MPI_Datatype, datatype: &Datatype) -> bool {
-    size(handle) == Some(datatype.size()) && bounds(handle) == Some(datatype.bounds())
+    type_size(handle) == Some(datatype.size()) && bounds(handle) == Some(datatype.bounds())
 }

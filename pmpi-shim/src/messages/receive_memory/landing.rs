@@ -1,6 +1,6 @@
 //! Frames in the program's memory, and messages that wait until nothing is pending in theirs.
 
-use super::{Kept, Memory, ReceiveMemory};
+use super::{Memory, ReceiveMemory, Waiting};
 use crate::messages::context::Context;
 use crate::mpi::span::{OwnedType, Span};
 use crate::mpi::sys::*;
@@ -82,7 +82,7 @@ impl ReceiveMemory {
         // It covers those that it is as long as.
         let (range, len) = (memory.range(), message.len());
         kept.retain(|old| old.memory.range() != range || old.message.len() > len);
-        kept.push(Kept { memory, message, _held: held });
+        kept.push(Waiting { memory, message, _held: held });
         self.has_kept.store(true, Ordering::Release);
         drop(kept);
         // It may have become free meanwhile.
@@ -99,7 +99,7 @@ impl ReceiveMemory {
             let freed = self.freed.load(Ordering::Acquire);
             let mut all = std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner));
             // The MPI may write it, so no lock is held meanwhile.
-            all.retain(|Kept { memory, message, .. }| {
+            all.retain(|Waiting { memory, message, .. }| {
                 let Some(_claim) = self.free(memory) else { return true };
                 let to = memory.span.ptr.cast::<u8>();
                 // SAFETY: the receive that was pending in this memory has ended just now, so the program still lends it. There is room for the message.

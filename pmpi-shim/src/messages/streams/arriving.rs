@@ -3,7 +3,7 @@
 use super::Streams;
 use super::pace::Pace;
 use crate::messages::context::Context;
-use crate::messages::error::Kept;
+use crate::messages::error::Untold;
 use crate::messages::waiting;
 use crate::mpi::real;
 use crate::mpi::span::received_bytes;
@@ -59,7 +59,7 @@ pub(crate) struct Arriving {
     /// Bytes of the tail received so far.
     received: usize,
     pace: Pace,
-    outcome: Result<(), Kept>,
+    outcome: Result<(), Untold>,
 }
 
 impl Arriving {
@@ -74,7 +74,7 @@ impl Arriving {
         target: Target,
     ) -> Self {
         let tag = context.streams.tag(&stream);
-        let outcome = if let Target::Nowhere(code) = target { Err(Kept::new(code)) } else { Ok(()) };
+        let outcome = if let Target::Nowhere(code) = target { Err(Untold::new(code)) } else { Ok(()) };
         let mut new = Self {
             stream,
             source,
@@ -97,7 +97,7 @@ impl Arriving {
             return; // the source is not known
         }
         let tag = context.streams.tag(&stream);
-        let (target, outcome) = (Target::Nowhere(ERR_TRUNCATE), Err(Kept::new(ERR_TRUNCATE)));
+        let (target, outcome) = (Target::Nowhere(ERR_TRUNCATE), Err(Untold::new(ERR_TRUNCATE)));
         let (posted, pace) = (VecDeque::new(), Pace::default());
         Self { stream, source, tag, target, posted, next: 1, to_post: 1, received: 0, pace, outcome }
             .leave(context);
@@ -123,8 +123,8 @@ impl Arriving {
     }
 
     /// Drops the rest as it comes; returns the error, if there was one.
-    pub(crate) fn drop_rest(mut self, context: &Context) -> Option<Kept> {
-        let error = std::mem::replace(&mut self.outcome, Err(Kept::new(ERR_TRUNCATE))).err();
+    pub(crate) fn drop_rest(mut self, context: &Context) -> Option<Untold> {
+        let error = std::mem::replace(&mut self.outcome, Err(Untold::new(ERR_TRUNCATE))).err();
         self.leave(context);
         error
     }
@@ -132,7 +132,7 @@ impl Arriving {
     /// Keeps the first error.
     fn fail(&mut self, code: c_int) {
         if self.outcome.is_ok() {
-            self.outcome = Err(Kept::new(code));
+            self.outcome = Err(Untold::new(code));
         }
     }
 
@@ -286,7 +286,7 @@ impl Arriving {
 
     /// The length of the message, and its buffer, if it is in one of our buffers. To be called once the stream is complete.
     pub(crate) fn finish(mut self) -> Result<(usize, Option<Buffer>), c_int> {
-        std::mem::replace(&mut self.outcome, Ok(())).map_err(Kept::tell)?;
+        std::mem::replace(&mut self.outcome, Ok(())).map_err(Untold::tell)?;
         let len = self.stream.raw_len();
         Ok(match std::mem::replace(&mut self.target, Target::Nowhere(ERR_INTERN)) {
             Target::Buffer(mut buffer) => {

@@ -1,7 +1,7 @@
 //! A stream that this process sends.
 
 use super::{AHEAD, Send, Streams, is_complete};
-use crate::messages::budget::Kept;
+use crate::messages::budget::Counted;
 use crate::messages::context::Context;
 use crate::messages::wire::{Raw, Wire};
 use crate::mpi::fatal::give_up;
@@ -24,13 +24,13 @@ pub(crate) struct Departing {
     /// The data sent by the head's request.
     head: Arc<Wire>,
     /// Chunks that have not been started. Only a call that does not return before the stream is complete holds some.
-    held: VecDeque<(Buffer, Kept)>,
+    held: VecDeque<(Buffer, Counted)>,
     /// The chunks whose sends are not complete.
     under_way: VecDeque<Send>,
     /// Whether the last chunk has been encoded.
     ends: bool,
     /// Counts the message among those that may go ahead of their receiver.
-    ahead: Option<Kept>,
+    ahead: Option<Counted>,
     /// Bytes of the tail started.
     started: usize,
     /// What a byte takes on the network, by the estimate, in nanoseconds.
@@ -139,7 +139,7 @@ impl Departing {
     }
 
     /// Starts the next chunk.
-    fn send(&mut self, (mut chunk, kept): (Buffer, Kept), is_last: bool) {
+    fn send(&mut self, (mut chunk, kept): (Buffer, Counted), is_last: bool) {
         let start = Instant::now();
         let since_began = start.saturating_duration_since(self.all.began);
         SentAt::after(since_began.saturating_sub(self.stalled)).write(&mut chunk);

@@ -2,6 +2,7 @@
 
 use crate::messages::context::Context;
 use crate::mpi::handle::Handle;
+use crate::mpi::stack::{self, Earlier, Place};
 use crate::mpi::sys::*;
 use crate::operations::active::Active;
 use crate::operations::persistent::Template;
@@ -18,76 +19,113 @@ pub(super) struct Record {
     pub(super) key: Option<usize>,
     /// The MPI's request as a key, which another thread may cancel.
     pub(super) inner: AtomicUsize,
-    /// The thread that uses it, 0 if none does, and the place of its call on the stack.
-    pub(super) thread: AtomicUsize,
+    /// [`FREE`], [`LEFT`], or the thread whose call works on it, and [`LENT`] while that call is in the MPI.
+    mark: AtomicUsize,
+    /// The place of the call, at its lowest.
     place: AtomicUsize,
-    /// The call completes nothing (`MPI_Request_get_status`), so others may ask for the request at the same time.
-    pub(super) looks: AtomicBool,
+    /// The call completes nothing, so others may ask for the request at the same time.
+    looks: AtomicBool,
     /// Whether the operation makes progress only if it is advanced.
     pub(super) moves: AtomicBool,
 }
+
+/// The mark of a record that no call works on.
+const FREE: usize = 0;
+/// Part of a mark: the call has passed the request to the MPI, and touches the record only if it still has this mark then. It may have been left by a jump.
+const LENT: usize = 1;
+/// The mark of a record whose call was left by a jump.
+const LEFT: usize = LENT;
 
 /// Number of records that are marked as in use.
 pub(super) static IN_USE: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// The same, by this thread.
+    /// The same, by this thread, at most.
     pub(super) static IN_USE_HERE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// A number unique to this thread, not 0.
+/// The mark of this thread, which no other has had.
 fn this_thread() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(1);
     thread_local! {
-        static PLACE: u8 = const { 0 };
+        static MARK: usize = NEXT.fetch_add(1, Ordering::Relaxed) << 1;
     }
-    PLACE.with(|place| std::ptr::from_ref(place).addr())
-}
-
-/// Who works on a record.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum User {
-    Nobody,
-    /// A call of this thread, in which the present call is made: by an error handler of the program.
-    Outer,
-    Other,
+    MARK.with(|mark| *mark)
 }
 
 impl Record {
     pub(super) fn new(key: Option<usize>, active: Option<Active>, template: Option<Template>) -> Arc<Self> {
         let inner = AtomicUsize::new(key_of(active.as_ref()));
         let moves = AtomicBool::new(active.as_ref().is_some_and(Active::is_moving));
-        let (thread, place, looks) = Default::default();
+        let (mark, place, looks) = Default::default();
         #[allow(clippy::arc_with_non_send_sync, reason = "handles are plain values, see `state`")]
-        Arc::new(Self { active: UnsafeCell::new(active), template, key, inner, thread, place, looks, moves })
+        Arc::new(Self { active: UnsafeCell::new(active), template, key, inner, mark, place, looks, moves })
     }
 
-    /// A mark of this thread that is not well above the present place on the stack is of a call that was left by a jump.
-    pub(super) fn user(&self) -> User {
+    fn mark(&self) -> usize {
+        self.mark.load(Ordering::Acquire)
+    }
+
+    /// Whether no call works on it, nor has left it by a jump.
+    pub(super) fn is_free(&self) -> bool {
+        self.mark() == FREE
+    }
+
+    /// Whether the call that worked on it was left by a jump.
+    pub(super) fn was_left(&self) -> bool {
+        self.mark() == LEFT
+    }
+
+    /// Whether no call works on it.
+    pub(super) fn is_unused(&self) -> bool {
+        matches!(self.mark(), FREE | LEFT)
+    }
+
+    /// Whether a call of this thread works on it.
+    pub(super) fn is_ours(&self) -> bool {
+        self.mark() & !LENT == this_thread()
+    }
+
+    /// Whether the present call is made inside the one that works on it, by an error handler of the program.
+    pub(super) fn is_of_outer_call(&self) -> bool {
+        self.is_ours() && stack::earlier(self.place(), stack::here()) == Earlier::Around
+    }
+
+    fn place(&self) -> Place {
+        self.place.load(Ordering::Relaxed)
+    }
+
+    /// Whether a call that completes nothing works on it.
+    pub(super) fn is_looked_at(&self) -> bool {
+        self.looks.load(Ordering::Acquire)
+    }
+
+    /// A call of this thread begins `here`. If the one that works on the record is known to be over, it was left by a jump.
+    pub(super) fn leave_if_over(&self, here: Place) -> bool {
+        let mark = self.mark();
+        stack::earlier(self.place(), here) == Earlier::Over
+            && self.mark.compare_exchange(mark, LEFT, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+
+    /// Marks it for a call, unless another one works on it. A call that `completes` the request may take it from one that has passed it to the MPI: the
+    /// program may not complete a request in two calls, so that one was left by a jump.
+    pub(super) fn use_for(self: &Arc<Self>, completes: bool) -> Option<InUse> {
+        let mark = self.mark();
+        let is_left = mark & LENT != 0 && completes && !self.is_looked_at();
+        if mark != FREE && mark != LEFT && !is_left {
+            return None;
+        }
+        let own = this_thread();
+        self.mark.compare_exchange(mark, own, Ordering::AcqRel, Ordering::Relaxed).ok()?;
         /// Bytes by which two places in calls from the same frame may differ; the frames of the MPI and of an error handler take more.
         const SAME: usize = 256;
-        let here = 0_u8;
-        match self.thread.load(Ordering::Acquire) {
-            0 => User::Nobody,
-            user if user != this_thread() => User::Other,
-            _ if self.place.load(Ordering::Relaxed) > (&raw const here).addr() + SAME => User::Outer,
-            _ => User::Nobody,
-        }
-    }
-
-    /// Whether it was marked by a call that was left by a jump.
-    pub(super) fn was_left(&self) -> bool {
-        self.thread.load(Ordering::Acquire) != 0 && self.user() == User::Nobody
-    }
-
-    pub(super) fn mark(self: &Arc<Self>) -> InUse {
-        let here = 0_u8;
-        self.place.store((&raw const here).addr(), Ordering::Relaxed);
-        self.looks.store(false, Ordering::Relaxed);
-        if self.thread.swap(this_thread(), Ordering::AcqRel) == 0 {
+        self.place.store(stack::here() - SAME, Ordering::Relaxed);
+        self.looks.store(!completes, Ordering::Release);
+        if mark == FREE {
             IN_USE.fetch_add(1, Ordering::AcqRel);
-            IN_USE_HERE.set(IN_USE_HERE.get() + 1);
         }
-        InUse(Arc::clone(self))
+        IN_USE_HERE.set(IN_USE_HERE.get() + 1);
+        Some(InUse { record: Arc::clone(self), own })
     }
 }
 
@@ -97,7 +135,11 @@ fn key_of(active: Option<&Active>) -> usize {
 }
 
 /// A record that a call works on, until dropped.
-pub(crate) struct InUse(pub(super) Arc<Record>);
+pub(crate) struct InUse {
+    pub(super) record: Arc<Record>,
+    /// The mark of the call.
+    own: usize,
+}
 
 impl InUse {
     pub(crate) fn active(&mut self) -> Option<&mut Active> {
@@ -107,11 +149,11 @@ impl InUse {
     /// The place of the operation.
     pub(crate) fn slot(&mut self) -> &mut Option<Active> {
         // SAFETY: only the call that has marked a record accesses this.
-        unsafe { &mut *self.0.active.get() }
+        unsafe { &mut *self.record.active.get() }
     }
 
     pub(crate) fn template(&self) -> Option<&Template> {
-        self.0.template.as_ref()
+        self.record.template.as_ref()
     }
 
     /// The MPI's request; null if there is no operation.
@@ -126,23 +168,38 @@ impl InUse {
         is_ready
     }
 
-    /// The call completes nothing.
-    pub(crate) fn only_looks(&self) {
-        self.0.looks.store(true, Ordering::Release);
-    }
-
     fn tell_inner(&mut self) {
         let key = key_of(self.active().as_deref());
-        self.0.inner.store(key, Ordering::Release);
+        self.record.inner.store(key, Ordering::Release);
+    }
+
+    /// Passes the record through a call of the MPI, in which an error handler of the program may be called, and need not return: then it is there for other
+    /// calls. To be dropped at once if [`take_back`](Self::take_back) says so.
+    pub(crate) fn lend(&self) {
+        self.record.mark.store(self.own | LENT, Ordering::Release);
+    }
+
+    /// The call of the MPI has returned. Returns whether the operation is still in use by this call: another one may have completed it.
+    pub(crate) fn take_back(&mut self) -> bool {
+        let take = |from| {
+            self.record.mark.compare_exchange(from, self.own, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        };
+        if take(self.own | LENT) {
+            return true;
+        }
+        let is_free = take(FREE);
+        IN_USE.fetch_add(usize::from(is_free), Ordering::AcqRel);
+        is_free && self.slot().is_some()
     }
 }
 
 impl Drop for InUse {
     fn drop(&mut self) {
-        self.tell_inner();
-        if self.0.thread.swap(0, Ordering::AcqRel) != 0 {
+        IN_USE_HERE.set(IN_USE_HERE.get().saturating_sub(1));
+        if self.record.mark() & !LENT == self.own {
+            self.tell_inner();
+            self.record.mark.store(FREE, Ordering::Release);
             IN_USE.fetch_sub(1, Ordering::AcqRel);
-            IN_USE_HERE.set(IN_USE_HERE.get().saturating_sub(1));
         }
     }
 }

@@ -59,7 +59,9 @@ MPI(Send) MPI(Ssend) MPI(Rsend) MPI(Bsend) MPI(Isend) MPI(Issend) MPI(Irsend) MP
 MPI(Recv) MPI(Irecv) MPI(Mrecv) MPI(Imrecv) MPI(Probe) MPI(Iprobe) MPI(Mprobe) MPI(Improbe)
 MPI(Wait) MPI(Waitall) MPI(Waitany) MPI(Waitsome) MPI(Test) MPI(Testall) MPI(Testany) MPI(Testsome)
 MPI(Request_get_status) MPI(Request_free) MPI(Cancel) MPI(Test_cancelled) MPI(Status_set_elements) MPI(Get_count)
-MPI(Get_elements) MPI(Type_size) MPI(Type_get_extent) MPI(Type_get_envelope) MPI(Comm_size)
+MPI(Get_elements) MPI(Get_elements_x) MPI(Status_set_elements_x) MPI(Status_set_cancelled) MPI(Pack_size)
+MPI(Type_size) MPI(Type_size_x) MPI(Type_get_extent) MPI(Type_get_true_extent) MPI(Type_get_envelope)
+MPI(Type_get_contents) MPI(Type_get_attr) MPI(Grequest_start) MPI(Grequest_complete) MPI(Comm_size)
 MPI(Comm_get_attr) MPI(Comm_test_inter) MPI(Comm_group) MPI(Group_translate_ranks) MPI(Reduce) MPI(Allreduce) MPI(Barrier)
 
 #define SYSTEM(name) FUNCTION(SYSTEM_CALLS, word, name)
