@@ -191,13 +191,14 @@ mod tests {
         let page = fs::read_to_string(paths.root().join(PAGE)).unwrap();
         let (mut files, mut changes) = (std::collections::BTreeMap::new(), 0);
         for (heading, _) in PARTS {
+            let earlier = std::mem::take(&mut files);
             for block in blocks(&part(&page, heading).unwrap()).unwrap() {
                 match block {
                     Block::File(path, text) => _ = files.insert(path, text),
                     Block::Change(path, lines) => {
                         let there = || fs::read_to_string(paths.root().join(path)).ok();
                         // What commands copy is a file of the first part.
-                        let own = path.strip_prefix("deltas/").and_then(|path| files.get(path).cloned());
+                        let own = path.strip_prefix("deltas/").and_then(|path| earlier.get(path).cloned());
                         let text = files.get(path).cloned().or_else(there).or(own).unwrap();
                         files.insert(path, changed(path, &text, &lines).unwrap());
                         changes += 1;
