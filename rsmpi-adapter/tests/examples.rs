@@ -56,6 +56,24 @@ fn examples_between_nodes() {
     }
 }
 
+/// Rank 1 lacks the codec, or has another version of it, if it is told so: then ranks use one of the engine's own, or none.
+#[test]
+fn a_codec_of_the_program_is_used_if_all_ranks_have_it() {
+    let Some(rig) = Rig::new() else { return };
+    for (of_rank_1, expected) in
+        [("1", "codec zeros: true"), ("2", "codec zeros: false"), ("none", "codec zeros: false")]
+    {
+        let run = rig.run(Launcher::Local, 2, &["own_codec", of_rank_1], 1, &FRAMED[..1]);
+        assert_eq!(run.lines, [expected]);
+        assert_eq!(
+            run.stderr.contains("codec zeros (id 200, version 1) is not used"),
+            of_rank_1 != "1",
+            "{}",
+            run.stderr
+        );
+    }
+}
+
 #[test]
 fn ping_pong_compresses() {
     let Some(rig) = Rig::new() else { return };

@@ -53,9 +53,9 @@ pub unsafe fn attach(
         ok(PMPI_Comm_rank(comm, &raw mut rank)).and_then(|()| ok(PMPI_Comm_size(comm, &raw mut size)))
     };
     let agreement = known.and_then(|()| handshake(comm, settings, doubt.clone(), (rank, size), None));
-    let (settings, mark, nodes, place) = match (settings, agreement, doubt) {
+    let (settings, agreed, nodes, place) = match (settings, agreement, doubt) {
         (Ok(settings), Ok(Agreement::Reached(agreed, nodes, place)), None) => {
-            (settings, agreed.mark, nodes, place)
+            (settings, agreed, nodes, place)
         }
         // Where the MPI lacks even the first of these functions, this says why.
         (_, _, Some(doubt)) => return Err(AttachError::Unsupported(doubt)),
@@ -78,10 +78,10 @@ pub unsafe fn attach(
         world.free();
         return Ok(None);
     }
-    let settings = Settings { trace: None, record: None, predict: Predict::Off, ..settings.clone() };
+    let settings = Settings { trace: None, record: None, predict: Predict::Off, ..settings.agreed(&agreed) };
     describe_machine(&settings, rank);
     let private = Private::new(comm)?;
-    let engine = make_engine(&world, &settings, mark, &private)?;
+    let engine = make_engine(&world, &settings, agreed.mark, &private)?;
     let shim = prepare(world, &settings, engine, private)?;
     if let Some(peers) = shim.collective_peers(comm) {
         peers.collectives.begin(&shim.private);
