@@ -38,7 +38,6 @@ macro_rules! operations {
     (undo $($safety:tt)?) => {
         operations! { @ ($($safety)?)
             undo::undo_difference(groups: usize, lags: &[u16], before: &[u8], words: &mut Words);
-            fixed::unstrip(residuals: &mut Groups, counts: &Widths);
         }
     };
     ($($safety:tt)?) => {
@@ -59,6 +58,41 @@ macro_rules! operations {
             fixed::span(words: &[u8], span: &mut Span);
             fixed::trailing_zeros(residuals: &Block) -> Widths;
             fixed::strip(residuals: &mut Block, counts: &Widths);
+            fixed::unstrip(residuals: &mut Groups, counts: &Widths);
+        }
+    };
+}
+
+/// Asks for the code of functions, about as many bytes of each as are used.
+macro_rules! prefetch {
+    ($($function:path: $bytes:literal),*) => {{
+        $(mpress_codec::support::prefetch($function as *const u8, $bytes);)*
+    }};
+}
+
+/// A module of the functions for the fixed-point domain: those of the portable kernel, compiled for these features.
+macro_rules! fixed {
+    ($features:literal) => {
+        fixed! { @ $features
+            to_fixed(words: &[u8], unit: u32, fixed: &mut [u8]);
+            to_float(fixed: &[u8], unit: u32, words: &mut [u8]);
+            span(words: &[u8], span: &mut Span);
+            trailing_zeros(residuals: &Block) -> Widths;
+            strip(residuals: &mut Block, counts: &Widths);
+            unstrip(residuals: &mut Groups, counts: &Widths);
+        }
+    };
+    (@ $features:tt $($name:ident($($value:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
+        mod fixed {
+            use crate::kernel::block::{Block, Groups, Widths};
+            use crate::kernel::{Span, scalar};
+            use crate::word::Word;
+            $(
+                #[target_feature(enable = $features)]
+                pub(super) fn $name<W: Word>($($value: $type),*) $(-> $result)? {
+                    scalar::$name::<W>($($value),*)
+                }
+            )*
         }
     };
 }
@@ -79,19 +113,20 @@ macro_rules! by_order {
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+pub(crate) mod block;
 mod scalar;
 #[cfg(test)]
 mod tests;
+pub(crate) mod window;
 
-use crate::block::{Block, Group, Groups, Mask, Widths};
+use crate::decode::rebuild::{self, Form, Packed, Scratch};
 use crate::format::BLOCK;
-use crate::rebuild::{self, Form, Packed, Scratch};
-use crate::window::Window;
 use crate::word::Word;
-use mpress_codec::simd::Simd;
-use mpress_codec::support::{self, kernels};
+use block::{Block, Group, Groups, Mask, Widths};
+use mpress_codec::support::kernels;
 use mpress_codec::{Full, Out};
 pub(crate) use scalar::{Scalar, undo_below};
+use window::Window;
 
 /// The number of lags that [`Kernel::lag_scores`] examines together.
 pub(crate) const LAGS: usize = 16;
@@ -124,10 +159,19 @@ impl Default for Span {
 /// A block of words, and room for as many words before it.
 pub(crate) type Words = Window<{ 2 * BLOCK }>;
 
+/// What is done with blocks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Side {
+    Encode,
+    Decode,
+}
+
 /// Operations on blocks of words `W`. `at` is a byte offset in `bytes`; lags and reach count words. Lags are in ascending order.
 ///
 /// Words outside `bytes` are read as 0 or make the result arbitrary (but the same at every tier); callers ensure that there are none.
 pub(crate) trait Kernel<W>: Copy {
+    /// Asks for the code of the operations that nearly every block needs to be encoded, or decoded.
+    fn prefetch(self, side: Side);
     /// The residuals of the first groups of the block at `at`: its zigzagged difference by `lags`.
     fn difference(self, bytes: &[u8], at: usize, lags: &[u16], residuals: &mut [Group]);
     /// Returns the greatest of the words of some samples, rotated by `rotation`, and stores each word's distance below it.
@@ -176,14 +220,7 @@ pub(crate) trait Kernel<W>: Copy {
     }
     /// The inverse of [`difference`](Kernel::difference): replaces the first groups of residuals in the block of `words` by the words that follow
     /// those `before`, which must be as many as the lags reach plus a group. The part of `words` before the block is arbitrary afterwards.
-    ///
-    /// Only [`rebuild`](Kernel::rebuild) uses this and the other inverses: a kernel with its own `rebuild` keeps the portable ones.
-    fn undo_difference(self, groups: usize, lags: &[u16], before: &[u8], words: &mut Words)
-    where
-        W: Word,
-    {
-        Kernel::<W>::undo_difference(Scalar, groups, lags, before, words);
-    }
+    fn undo_difference(self, groups: usize, lags: &[u16], before: &[u8], words: &mut Words);
     /// Converts words to fixed point (format, section 5).
     fn to_fixed(self, words: &[u8], unit: u32, fixed: &mut [u8]);
     fn to_float(self, fixed: &[u8], unit: u32, words: &mut [u8]);
@@ -195,52 +232,15 @@ pub(crate) trait Kernel<W>: Copy {
     /// Shifts `counts` trailing zeros out of the differences of each group.
     fn strip(self, residuals: &mut Block, counts: &Widths);
     /// The inverse of [`strip`](Kernel::strip).
-    fn unstrip(self, residuals: &mut Groups, counts: &Widths)
-    where
-        W: Word,
-    {
-        Kernel::<W>::unstrip(Scalar, residuals, counts);
-    }
-}
-
-/// An operation on single words and bits, to be compiled for the tier. `run` and what it calls for every word must be inlined always.
-pub(crate) trait Chore {
-    /// The result.
-    type Output;
-    /// Runs the operation.
-    fn run(self) -> Self::Output;
-}
-
-/// Runs a chore that is compiled for this tier.
-pub(crate) fn compiled<T: Chore>(simd: Simd, chore: T) -> T::Output {
-    support::run(simd, Compiled(chore))
-}
-
-/// A [`Chore`] as the task of a tier.
-struct Compiled<T>(T);
-
-impl<T: Chore> support::Task for Compiled<T> {
-    type Output = T::Output;
-    #[inline(always)]
-    fn scalar(self) -> T::Output {
-        self.0.run()
-    }
-    #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
-    fn avx2(self, _: support::Avx2) -> T::Output {
-        self.0.run()
-    }
-    #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
-    fn avx512(self, _: support::Avx512) -> T::Output {
-        self.0.run()
-    }
+    fn unstrip(self, residuals: &mut Groups, counts: &Widths);
 }
 
 /// An operation to run with a kernel. `run` and what it calls for every block are inlined into the kernel's `enter`.
 pub(crate) trait Work<W> {
     /// The result.
     type Output;
+    /// About how many bytes of code are needed at once.
+    const CODE: usize = 0;
     /// Runs the operation.
     fn run<K: Kernel<W>>(self, kernel: K) -> Self::Output;
 }
@@ -248,5 +248,5 @@ pub(crate) trait Work<W> {
 kernels! {
     /// Runs `work` with the best kernel for this tier.
     pub(crate) fn with<W: Word>(Work<W>);
-    Scalar, |kernel| kernel, |kernel| kernel
+    Scalar, |kernel| kernel, |kernel| kernel; CODE
 }

@@ -12,6 +12,8 @@ use crate::simd::Tier;
 pub trait Task: Sized {
     /// The result.
     type Output;
+    /// About how many bytes of code are needed at once, to be brought near before it runs.
+    const CODE: usize = 0;
     /// Portable code.
     fn scalar(self) -> Self::Output;
     /// With the instructions that the token proves.
@@ -58,6 +60,7 @@ macro_rules! token {
                 fn enter<T: Task>(token: $token, task: T) -> T::Output {
                     task.$form(token)
                 }
+                prefetch(enter::<T> as *const u8, T::CODE);
                 // SAFETY: a token of this tier exists only where the CPU has the features.
                 unsafe { enter(self, task) }
             }
@@ -78,15 +81,32 @@ impl Avx512 {
     }
 }
 
+/// Asks for memory to be brought near: `bytes` from `start` on, of data or of code that will soon run. A program calls a codec between two pieces of its own
+/// work, which took the codec's code from the caches. Run line by line, each line is waited for; asked for ahead, many are on the way at once.
+#[inline(always)]
+pub fn prefetch(start: *const u8, bytes: usize) {
+    #[cfg(target_arch = "x86_64")]
+    for at in (0..bytes).step_by(64) {
+        // SAFETY: a prefetch is a hint, which does nothing for an address that cannot be read.
+        unsafe {
+            core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T0 }>(
+                start.wrapping_add(at).cast(),
+            )
+        };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (start, bytes);
+}
+
 /// A function that runs an operation with the kernel of a tier: `$work` is generic over its kernel, and `Scalar`, `Avx2` and `Avx512` (or what the
-/// arguments say) implement the kernel.
+/// arguments say) implement the kernel. With `; CODE` operations say how much code they need at once.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! kernels {
     (
         $(#[$doc:meta])*
         $vis:vis fn $name:ident $(<$word:ident: $bound:path>)? ($work:path);
-        $scalar:expr, |$two:ident| $avx2:expr, |$five:ident| $avx512:expr
+        $scalar:expr, |$two:ident| $avx2:expr, |$five:ident| $avx512:expr $(; $code:ident)?
     ) => {
         $(#[$doc])*
         $vis fn $name<$($word: $bound,)? T: $work>(simd: $crate::simd::Simd, work: T) -> T::Output {
@@ -94,6 +114,7 @@ macro_rules! kernels {
 
             impl<$($word: $bound,)? T: $work> $crate::support::Task for Entry<$($word,)? T> {
                 type Output = T::Output;
+                $(const $code: usize = T::$code;)?
                 #[inline(always)]
                 fn scalar(self) -> T::Output {
                     self.0.run($scalar)

@@ -3,8 +3,7 @@
 extern crate std;
 
 use super::*;
-use crate::format::{GROUP, GROUPS, MAX_REACH};
-use crate::predictor::{Domain, Predictor};
+use crate::format::{Domain, GROUP, GROUPS, MAX_REACH, Predictor};
 use core::any::type_name;
 use mpress_codec::conformance::{families, random_bytes, tiers};
 use mpress_codec::simd::Tier;
@@ -264,7 +263,6 @@ fn same_block<W: Word, K: Kernel<W>>(
 
 /// A block of any form and any number of words, after any number of blocks of a message.
 fn rebuilt<W: Word, K: Kernel<W>>(kernel: K, message: &[u8], residuals: &Block, numbers: &mut Numbers) {
-    let any: Widths = core::array::from_fn(|_| numbers.below(16) as u8);
     let widths: Widths = Kernel::<W>::widths(Scalar, residuals.groups());
     for _ in 0..12 {
         let words = [W::BLOCK, 1 + numbers.below(W::BLOCK)][numbers.below(2)];
@@ -277,9 +275,8 @@ fn rebuilt<W: Word, K: Kernel<W>>(kernel: K, message: &[u8], residuals: &Block, 
         let lags = numbers.lags();
         let lags = if matches!(domain, Domain::Below | Domain::BelowRotated) { &[][..] } else { &lags };
         let predictor = Predictor::difference(domain, lags).unwrap_or_default();
-        let strip = (predictor.is_difference() && numbers.below(2) == 0).then_some(&any);
         let maximum = W::load(message, numbers.below(LEN - 8));
-        let form = Form { predictor: &predictor, maximum, strip, words };
+        let form = Form { predictor: &predictor, maximum, words };
         let start = [0, 3, 64][numbers.below(3)];
         let before = start + [0, BLOCK, 2 * BLOCK, 9 * BLOCK][numbers.below(4)];
         let mut wire = vec![0; BLOCK];
@@ -330,7 +327,7 @@ fn rebuilt_from<W: Word, K: Kernel<W>>(kernel: K, message: &[u8], residuals: &Bl
     let predictor = Predictor::difference(Domain::Integer, lags).unwrap();
     for before in [0, BLOCK, 9 * BLOCK] {
         for words in [W::BLOCK, W::BLOCK - 1] {
-            let form = Form { predictor: &predictor, maximum: W::default(), strip: None, words };
+            let form = Form { predictor: &predictor, maximum: W::default(), words };
             same_block(kernel, &message[..before], residuals, None, &form, 0, 0);
         }
     }

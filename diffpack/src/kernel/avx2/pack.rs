@@ -1,9 +1,9 @@
 //! Packs groups to bits and back: eight lanes of one width, by shifts within lanes and byte shuffles within pairs of lanes.
 
-use crate::block::{Block, Group, Groups, Widths, window};
+use crate::decode::rebuild::Packed;
 use crate::format::{BLOCK, GROUP, GROUPS};
+use crate::kernel::block::{Block, Group, Groups, Widths, window};
 use crate::kernel::scalar::{ROOM, packed_len, used};
-use crate::rebuild::Packed;
 use crate::word::Word;
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
@@ -279,19 +279,31 @@ pub(super) fn unpack<W: Word>(wire: &[u8], widths: &Widths, words: usize, residu
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn unpack_each<W: Word>(packed: Packed<'_>, words: usize, take: impl FnMut([V; 2])) {
-    // Widths past the last group are arbitrary.
-    let is_wide = _mm256_cmpgt_epi8(load(packed.widths), _mm256_set1_epi8(56 / W::PER_LANE as i8));
-    if _mm256_testz_si256(is_wide, is_wide) == 1 {
-        unpack_groups::<W, false>(packed, words, take);
-    } else {
+    if spans_nine::<W>(packed.widths) {
         unpack_groups::<W, true>(packed, words, take);
+    } else {
+        unpack_groups::<W, false>(packed, words, take);
     }
 }
 
-/// `WIDE`: some lanes have more than 56 bits and may extend into a ninth byte.
+/// Whether a packed lane may span nine bytes: that one begins so late in a byte only with 59, 61, 62 and 63 bits. Widths past the last group may make it
+/// `true`.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn unpack_groups<W: Word, const WIDE: bool>(
+pub(in crate::kernel) fn spans_nine<W: Word>(widths: &Widths) -> bool {
+    let is = |bits: u8| _mm256_cmpeq_epi8(load(widths), _mm256_set1_epi8(bits as i8));
+    let some = match W::PER_LANE {
+        1 => _mm256_or_si256(_mm256_or_si256(is(59), is(61)), _mm256_or_si256(is(62), is(63))),
+        2 => is(31),
+        _ => return false,
+    };
+    _mm256_testz_si256(some, some) == 0
+}
+
+/// `NINE`: some lanes span nine bytes.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn unpack_groups<W: Word, const NINE: bool>(
     Packed { wire, widths }: Packed<'_>,
     words: usize,
     mut take: impl FnMut([V; 2]),
@@ -306,7 +318,7 @@ fn unpack_groups<W: Word, const WIDE: bool>(
         for (v, shift) in v.iter_mut().zip(load_both(row(&layout.shift))) {
             *v = _mm256_srlv_epi64(*v, shift);
         }
-        if WIDE {
+        if NINE {
             // The same lanes from one byte later; they agree where they overlap.
             let behind = lanes(packed, layout, bits, 1);
             let shifts = load_both(row(&layout.behind));

@@ -1,6 +1,6 @@
-//! The fixed-point domain (format, sections 5 and 6).
+//! The fixed-point domain (format, section 5).
 
-use crate::block::{Block, Groups, Widths};
+use crate::kernel::block::{Block, Groups, Widths};
 use crate::kernel::{ROUND_BITS, Span};
 use crate::word::Word;
 

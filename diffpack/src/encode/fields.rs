@@ -1,0 +1,365 @@
+//! Finds the fields of records by sampling a message, and remembers it for later messages.
+//!
+//! Uses integer arithmetic only, so every tier finds the same.
+#![forbid(unsafe_code)]
+
+use crate::format::{Fields, MAX_STRIDE, PIECE};
+use crate::kernel::{self, Kernel, SAMPLE, Work};
+use crate::word::Word;
+use core::marker::PhantomData;
+use mpress_codec::simd::Simd;
+
+/// The number of places of a message that are sampled.
+const PLACES: usize = 4;
+/// The number of records sampled in each place: whole groups for every word width.
+const RUN: usize = 32;
+/// The number of bytes of each place that are compared with those one stride before.
+const WINDOW: usize = 128;
+/// The minimum number of records.
+const FEWEST: usize = 2 * RUN;
+/// The minimum message length.
+const SHORTEST: usize = 2048;
+/// The number of raw bytes to which costs, in bits, refer.
+const UNIT: usize = 1 << 16;
+/// Fields must seem to save this fraction of the cost without it.
+const GAIN: u32 = 16;
+/// Fields are kept while their cost changes by no more than this fraction.
+const KEEP: u32 = 16;
+/// The number of messages after which fields are searched again.
+const USES: u32 = 32;
+/// The maximum number of messages that are skipped after messages without records.
+const PATIENCE: u32 = 255;
+
+/// The fields of earlier messages' records, as an encoder remembers it.
+#[derive(Clone, Debug)]
+pub(super) struct Structures {
+    fields: Fields,
+    cost: u32,
+    uses: u32,
+    /// The number of consecutive messages without records, and of messages still to be skipped.
+    misses: u32,
+    rest: u32,
+}
+
+/// Whether a message consists of records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Guess {
+    No,
+    /// It seems to; to be compared with the message coded otherwise.
+    Perhaps,
+    /// It resembles the last one.
+    Yes,
+}
+
+impl Structures {
+    pub(super) fn new() -> Self {
+        Self { fields: Fields::EMPTY, cost: 0, uses: 0, misses: 0, rest: 0 }
+    }
+
+    pub(super) fn forget(&mut self) {
+        *self = Self::new();
+    }
+
+    /// The guessed fields.
+    pub(super) fn fields(&self) -> &Fields {
+        &self.fields
+    }
+
+    /// Records that records took more bytes than the message coded otherwise.
+    pub(super) fn missed(&mut self) {
+        self.uses = 0;
+        self.pass_over();
+    }
+
+    /// Handles a message without records. The number of messages skipped grows with each miss, because a search takes as long as coding a short
+    /// message. The fields are kept, as messages of records may follow.
+    fn pass_over(&mut self) {
+        self.misses = (self.misses * 4 + 3).min(PATIENCE);
+        self.rest = self.misses;
+    }
+
+    /// Determines whether a message consists of records.
+    pub(super) fn guess<W: Word>(&mut self, simd: Simd, message: &[u8]) -> Guess {
+        if message.len() < SHORTEST {
+            return Guess::No;
+        }
+        let is_known = (1..=USES).contains(&self.uses) && message.len() / self.fields.stride() >= FEWEST;
+        let same = is_known && {
+            let cost = compiled(simd, || cost_of(message, &self.fields));
+            cost.abs_diff(self.cost) <= self.cost / KEEP
+                && gains::<W>(simd, message, self.fields.stride(), cost)
+        };
+        if same {
+            self.uses += 1;
+            return Guess::Yes;
+        }
+        if self.rest > 0 {
+            self.rest -= 1;
+            return Guess::No;
+        }
+        if let Some((fields, cost)) = compiled(simd, || find(message, stride(message)))
+            // Words of one kind need no columns.
+            && !(fields.len() == 1 && fields.stride() == W::WIDTH)
+            && gains::<W>(simd, message, fields.stride(), cost)
+        {
+            // The same structures from another offset, as in the parts of a long message.
+            let same = (1..=USES).contains(&self.uses)
+                && fields.stride() == self.fields.stride()
+                && cost.abs_diff(self.cost) <= self.cost / KEEP;
+            let uses = if same { self.uses + 1 } else { 1 };
+            *self = Self { fields, cost, uses, misses: self.misses, rest: 0 };
+            return if same { Guess::Yes } else { Guess::Perhaps };
+        }
+        self.pass_over();
+        Guess::No
+    }
+
+    /// Records that they took fewer bytes.
+    pub(super) fn hit(&mut self) {
+        self.misses = 0;
+    }
+}
+
+/// Runs an operation that is compiled for this tier.
+fn compiled<T>(simd: Simd, operation: impl FnOnce() -> T) -> T {
+    kernel::with(simd, Compiled(operation))
+}
+
+struct Compiled<F>(F);
+
+impl<T, F: FnOnce() -> T> Work<u64> for Compiled<F> {
+    type Output = T;
+
+    #[inline(always)]
+    fn run<K: Kernel<u64>>(self, _: K) -> T {
+        (self.0)()
+    }
+}
+
+/// The offsets of samples of `run` bytes.
+fn places(message: &[u8], run: usize, step: usize) -> [usize; PLACES] {
+    let last = message.len().saturating_sub(run);
+    core::array::from_fn(|i| last * i / (PLACES - 1) / step * step)
+}
+
+/// Whether bytes recur at some distance far more often than in noise.
+pub(super) fn is_regular(simd: Simd, message: &[u8]) -> bool {
+    message.len() >= SHORTEST
+        && compiled(simd, || scores(message).into_iter().fold(0, u16::max)) >= (PLACES * WINDOW / 16) as u16
+}
+
+/// The distance at which most bytes recur; the smallest of those with about the same score.
+#[inline(always)]
+fn stride(message: &[u8]) -> usize {
+    let scores = scores(message);
+    let most = scores.into_iter().fold(0, u16::max);
+    scores.iter().position(|score| *score >= most - most / 8 && *score > 0).unwrap_or(0).max(2)
+}
+
+/// For each distance, the number of sampled bytes that recur there; unused for 0 and 1.
+#[inline(always)]
+fn scores(message: &[u8]) -> [u16; MAX_STRIDE + 1] {
+    let places = places(message, MAX_STRIDE + WINDOW, 1);
+    let mut scores = [0; MAX_STRIDE + 1];
+    for at in places {
+        let Some(here) = message.get(at..).and_then(|rest| rest.first_chunk::<WINDOW>()) else { continue };
+        for (lag, score) in scores.iter_mut().enumerate().skip(2) {
+            let Some(there) = message.get(at + lag..).and_then(|rest| rest.first_chunk::<WINDOW>()) else {
+                continue;
+            };
+            let equal: u8 = here.iter().zip(there).map(|(a, b)| u8::from(a == b)).sum();
+            *score += u16::from(equal);
+        }
+    }
+    scores
+}
+
+/// The best fields of records of this stride, and their cost.
+#[inline(always)]
+fn find(message: &[u8], stride: usize) -> Option<(Fields, u32)> {
+    let records = message.len() / stride;
+    if records < FEWEST {
+        return None;
+    }
+    // Fields of structures are aligned to their width, up to 4 at least, unless the structure is packed.
+    let aligned = 1 << stride.trailing_zeros().min(2);
+    let places = places(message, (RUN + 1) * stride, stride);
+    let mut best = [(u32::MAX, 0); MAX_STRIDE + 1];
+    best[0].0 = 0;
+    for at in 0..stride {
+        let (before, _) = best[at];
+        if before == u32::MAX {
+            continue;
+        }
+        for width in [8, 4, 2, 1] {
+            if at % aligned.min(width) != 0 || at + width > stride {
+                continue;
+            }
+            let cost = before + field_cost(message, &places, at, stride, width);
+            let end = &mut best[at + width];
+            // Wider fields come first, so they win ties.
+            if cost < end.0 {
+                *end = (cost, width);
+            }
+        }
+    }
+    let mut fields = Fields::EMPTY;
+    let mut widths = [0; MAX_STRIDE];
+    let (mut at, mut count) = (stride, 0);
+    while at > 0 {
+        let width = best.get(at)?.1;
+        *widths.get_mut(count)? = width;
+        at = at.checked_sub(width).filter(|_| width > 0)?;
+        count += 1;
+    }
+    for width in widths.get(..count)?.iter().rev() {
+        fields.push(*width)?;
+    }
+    Some((fields, by_unit(best.get(stride)?.0, PLACES * RUN * stride)))
+}
+
+/// The cost of a message with these fields.
+#[inline(always)]
+fn cost_of(message: &[u8], fields: &Fields) -> u32 {
+    let stride = fields.stride();
+    let places = places(message, (RUN + 1) * stride, stride);
+    let bits = fields.iter().map(|(at, width)| field_cost(message, &places, at, stride, width)).sum();
+    by_unit(bits, PLACES * RUN * stride)
+}
+
+/// Whether records of this cost seem to take less than the message as words with one of the simplest predictors.
+fn gains<W: Word>(simd: Simd, message: &[u8], stride: usize, cost: u32) -> bool {
+    let words = kernel::with(simd, Words::<W> { message, stride, word: PhantomData });
+    cost < words - words / GAIN
+}
+
+/// Finds the cost of a message as words with one of the simplest predictors.
+struct Words<'a, W> {
+    message: &'a [u8],
+    stride: usize,
+    word: PhantomData<W>,
+}
+
+impl<W: Word> Work<W> for Words<'_, W> {
+    type Output = u32;
+
+    #[inline(always)]
+    fn run<K: Kernel<W>>(self, kernel: K) -> u32 {
+        let Self { message, stride, .. } = self;
+        let lag = (stride / W::WIDTH).max(1);
+        let (lags, reach) = ([lag as u16], lag * W::WIDTH);
+        let mut bits = 0;
+        for at in places(message, reach + SAMPLE, W::WIDTH) {
+            let difference = kernel.difference_cost(message, at + reach, &lags);
+            let below = kernel.below_cost(message, at + reach, 1);
+            bits += difference.min(below) * W::LANES as u32;
+        }
+        by_unit(bits, PLACES * SAMPLE)
+    }
+}
+
+fn by_unit(bits: u32, bytes: usize) -> u32 {
+    (u64::from(bits) * UNIT as u64 / bytes as u64) as u32
+}
+
+/// Bits of the field's words in all runs, and its share of a column's fixed cost.
+#[inline(always)]
+fn field_cost(message: &[u8], places: &[usize; PLACES], at: usize, stride: usize, width: usize) -> u32 {
+    let bits = match width {
+        8 => column_cost(message, places, at, stride, |field: &[u8; 8]| u64::from_le_bytes(*field)),
+        4 => column_cost(message, places, at, stride, |field: &[u8; 4]| u32::from_le_bytes(*field)),
+        2 => column_cost(message, places, at, stride, |field: &[u8; 2]| u16::from_le_bytes(*field)),
+        _ => column_cost(message, places, at, stride, |field: &[u8; 1]| u16::from(field[0])),
+    };
+    let head = (4 + width) * 8 * PLACES * RUN / (message.len() / stride).min(PIECE);
+    bits + head as u32
+}
+
+/// Bits of some runs of words: by their differences or by their distances from the greatest one.
+#[inline(always)]
+fn column_cost<W: Word, const F: usize>(
+    message: &[u8],
+    places: &[usize; PLACES],
+    at: usize,
+    stride: usize,
+    word: impl Fn(&[u8; F]) -> W,
+) -> u32 {
+    let mut runs = [[W::ZERO; RUN + 1]; PLACES];
+    for (run, place) in runs.iter_mut().zip(places) {
+        let all = message.get(place + at..).unwrap_or_default().chunks(stride);
+        for (to, field) in run.iter_mut().zip(all) {
+            *to = field.first_chunk().map_or(W::ZERO, &word);
+        }
+    }
+    let words = || runs.iter().map(|[_, run @ ..]| run);
+    let greatest = |by| {
+        let mut most = W::ZERO;
+        for run in words() {
+            for word in run {
+                most = most.max(word.rotated_left(by));
+            }
+        }
+        most
+    };
+    let tops = [greatest(0), greatest(1)];
+    let (mut steps, mut below) = (0, [0; 2]);
+    for (run, words) in runs.iter().zip(words()) {
+        for (group, before) in words.chunks(W::LANES).zip(run.chunks(W::LANES)) {
+            let bits = |residuals: W| residuals.width() * group.len() as u32;
+            let step = group.iter().zip(before).fold(W::ZERO, |all, (x, y)| all.or(x.minus(*y).zigzag()));
+            steps += bits(step);
+            for (by, (below, top)) in (0..).zip(below.iter_mut().zip(tops)) {
+                *below += bits(group.iter().fold(W::ZERO, |all, x| all.or(top.minus(x.rotated_left(by)))));
+            }
+        }
+    }
+    steps.min(below[0]).min(below[1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Structures of a 32-bit counter, a small number, and a random word.
+    fn structures(from: u64, count: u64) -> impl Iterator<Item = u8> {
+        (from..from + count).flat_map(|i| {
+            let noise = (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let noise = (noise ^ noise >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let integers = (70_000 + i) | (noise >> 60) << 32;
+            [integers.to_le_bytes(), (noise ^ noise >> 32).to_le_bytes()].into_iter().flatten()
+        })
+    }
+
+    fn guess(known: &mut Structures, message: impl Iterator<Item = u8>) -> Guess {
+        let mut bytes = [0; 16 * 500];
+        let len = bytes.iter_mut().zip(message).map(|(to, from)| *to = from).count();
+        known.guess::<u64>(Simd::SCALAR, &bytes[..len])
+    }
+
+    #[test]
+    fn fields_serve_messages_like_the_one_they_were_found_in() {
+        let mut known = Structures::new();
+        assert_eq!(guess(&mut known, structures(0, 500)), Guess::Perhaps);
+        assert_eq!(known.fields().stride(), 16);
+        known.hit();
+        assert_eq!(guess(&mut known, structures(1000, 300)), Guess::Yes);
+        // Starts in the middle of a structure.
+        assert_eq!(guess(&mut known, structures(2000, 400).skip(8)), Guess::Yes);
+        assert_eq!(guess(&mut known, structures(3000, 400).skip(4)), Guess::Yes);
+        // Other messages in between.
+        assert_eq!(guess(&mut known, [7; 4000].into_iter()), Guess::No);
+        assert_eq!(guess(&mut known, structures(0, 500).skip(4)), Guess::Yes);
+        // The fields did not pay off.
+        known.missed();
+        assert_eq!(guess(&mut known, structures(0, 500)), Guess::No);
+    }
+
+    #[test]
+    fn fields_are_looked_for_again_now_and_then() {
+        let mut known = Structures::new();
+        let guesses = [(); 70].map(|()| guess(&mut known, structures(0, 500)));
+        let again = |guess: &&Guess| **guess == Guess::Perhaps;
+        assert_eq!(guesses.iter().filter(again).count(), 3);
+        assert!(!guesses.contains(&Guess::No));
+    }
+}

@@ -1,0 +1,137 @@
+//! What an encoder may remember from message to message: shortlists by message length.
+#![forbid(unsafe_code)]
+
+use super::EdgeWindow;
+use super::choose::Choice;
+use super::search::{Search, Shortlist};
+use crate::format::{BLOCK, Domain, Predictor};
+use crate::kernel::{Kernel, SAMPLE};
+use crate::word::Word;
+
+/// The number of message lengths that are remembered.
+const HINTS: usize = 10;
+/// The maximum number of predictors remembered for a length.
+pub(crate) const REMEMBERED: usize = 8;
+/// The number of blocks up to which a message is too short for a verdict and a ranking: its blocks choose for themselves.
+pub(crate) const FEW: usize = 4;
+/// The maximum number of messages between two searches: fewer where a search is a smaller part of the work.
+const fn max_age(len: usize) -> u8 {
+    if len < 1 << 13 { 32 } else { 16 }
+}
+
+/// The predictors that were good for messages of one length. There are several, because messages of one length may be faces of different
+/// directions.
+#[derive(Clone, Copy, Debug, Default)]
+struct Hint {
+    /// Length of the message in bytes; 0 in an unused entry.
+    len: usize,
+    /// `age`: messages since the last search; `due`: the limit for it, which doubles with each search, because there is much to learn at the start.
+    age: u8,
+    due: u8,
+    /// The choice of the first block of the last such message.
+    first: Option<Choice>,
+    count: usize,
+    predictors: [Predictor; REMEMBERED],
+}
+
+impl Hint {
+    /// The predictors; differences are those of integers.
+    fn predictors(&self) -> &[Predictor] {
+        &self.predictors[..self.count.min(REMEMBERED)]
+    }
+
+    /// Puts the best of `new` before the predictors of earlier searches and the rest after them. Predictors beyond the `most`th are forgotten.
+    fn learn(&mut self, new: &[Predictor], most: usize) {
+        let old = *self;
+        self.count = 0;
+        self.age = 0;
+        let (best, others) = new.split_at(new.len().min(most / 3));
+        for predictor in best.iter().chain(&old.predictors[..old.count]).chain(others) {
+            // A difference that is good in fixed point may also be good in messages without a unit.
+            let predictor =
+                if predictor.is_difference() { predictor.in_domain(Domain::Integer) } else { *predictor };
+            if self.count < most && !self.predictors[..self.count].contains(&predictor) {
+                self.predictors[self.count] = predictor;
+                self.count += 1;
+            }
+        }
+    }
+}
+
+/// The hints; unused in an encoder that does not remember.
+#[derive(Clone, Debug)]
+pub(crate) struct Hints {
+    hints: [Hint; HINTS],
+    remembers: bool,
+    next: usize,
+    /// The index of the hint for this message.
+    used: Option<usize>,
+}
+
+impl Hints {
+    pub(crate) fn none() -> Self {
+        Self { hints: [Hint::default(); HINTS], remembers: false, next: 0, used: None }
+    }
+
+    pub(crate) fn some() -> Self {
+        Self { remembers: true, ..Self::none() }
+    }
+
+    /// Whether anything is kept between messages.
+    pub(crate) fn remember(&self) -> bool {
+        self.remembers
+    }
+
+    pub(crate) fn forget(&mut self) {
+        *self = Self { remembers: self.remembers, ..Self::none() };
+    }
+
+    /// The best of the predictors remembered for this message length, or the result of a search.
+    pub(crate) fn shortlist<W: Word, K: Kernel<W>>(
+        &mut self,
+        search: &Search<'_, K>,
+        window: &mut EdgeWindow,
+    ) -> Shortlist {
+        let len = search.message.len();
+        self.used = None;
+        if !self.remembers || len < 2 * SAMPLE {
+            return search.shortlist::<W>(window);
+        }
+        let at = self.hints.iter().position(|hint| hint.len == len).unwrap_or_else(|| {
+            self.next = (self.next + 1) % HINTS;
+            self.hints[self.next] = Hint { len, ..Hint::default() };
+            self.next
+        });
+        self.used = Some(at);
+        let hint = &mut self.hints[at];
+        if hint.age < hint.due {
+            hint.age += 1;
+            let unit = search.unit::<W>();
+            let predictors = hint.predictors();
+            if unit.is_none() && len > FEW * BLOCK {
+                return search.best_of::<W>(predictors);
+            }
+            // The blocks rank them.
+            let few = Shortlist::of_first(&hint.predictors, hint.count);
+            return match unit {
+                Some(unit) => few.in_fixed_point(unit),
+                None => few,
+            };
+        }
+        let shortlist = search.shortlist::<W>(window);
+        hint.learn(shortlist.predictors(), search.settings.remembered);
+        hint.first = None;
+        hint.due = (hint.due * 2).clamp(1, max_age(len));
+        shortlist
+    }
+
+    /// The expected choice of the first block of the message.
+    pub(crate) fn first(&self) -> Option<Choice> {
+        self.used.and_then(|at| self.hints[at].first)
+    }
+
+    /// Where to store the choice that the first block makes.
+    pub(crate) fn first_mut(&mut self) -> Option<&mut Option<Choice>> {
+        self.used.and_then(|at| self.hints.get_mut(at)).map(|hint| &mut hint.first)
+    }
+}

@@ -1,0 +1,156 @@
+//! Deals the residuals of a block to two streams if that is smaller (format, section 7).
+#![forbid(unsafe_code)]
+
+use super::stream::Stream;
+use crate::format::Head;
+use crate::kernel::Kernel;
+use crate::kernel::block::{Block, Mask, count};
+use crate::word::Word;
+use mpress_codec::{Full, Out};
+
+/// The thresholds to try for the narrow stream, as distances below the greatest width.
+const BELOW_GREATEST: [u8; 2] = [6, 18];
+/// The number of bytes that a split at a threshold above 0 must save, to pay for its decoding time.
+const MARGIN: usize = 14;
+
+/// Scratch memory for dealing a block.
+#[derive(Clone, Debug)]
+pub(super) struct Dealt {
+    wide: Block,
+    narrow: Block,
+}
+
+/// A block dealt to the two streams of a [`Dealt`].
+struct Split {
+    mask: Mask,
+    wide_words: usize,
+    wide: Stream,
+    narrow: Stream,
+    /// Length in bytes of mask, narrow head and streams.
+    len: usize,
+}
+
+impl Dealt {
+    pub(super) const ZERO: Self = Self { wide: Block::ZERO, narrow: Block::ZERO };
+
+    /// Finds the best split that beats the single `stream`: zeros from the rest, and at the given number of further thresholds.
+    #[inline(never)]
+    fn split<W: Word, K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        residuals: &Block,
+        words: usize,
+        stream: &Stream,
+        thresholds: usize,
+    ) -> Option<Split> {
+        let greatest = stream.greatest();
+        let (mut best, mut least, mut dealt) = (None, stream.len, 0);
+        let below = BELOW_GREATEST.iter().take(thresholds).map_while(|below| greatest.checked_sub(*below));
+        for threshold in core::iter::once(0).chain(below.filter(|threshold| *threshold != 0)) {
+            let mut mask = kernel.above(residuals, threshold.into());
+            mask[words.div_ceil(8)..].fill(0);
+            let wide_words = count(&mask);
+            let narrow_words = words - wide_words.min(words);
+            // A few zeros are not worth their mask. Wide words have at least a bit more than the threshold.
+            let few = if threshold == 0 { words / 10 } else { words / 32 };
+            let at_least = words.div_ceil(8) + wide_words * (usize::from(threshold) + 1) / 8;
+            if narrow_words <= few || wide_words == 0 || at_least >= least {
+                continue;
+            }
+            dealt = threshold;
+            let split = self.deal(kernel, residuals, words, mask, wide_words);
+            let margin = if threshold == 0 { 0 } else { MARGIN };
+            if split.len + margin < least {
+                least = split.len;
+                best = Some((threshold, split));
+            }
+        }
+        let (threshold, split) = best?;
+        if threshold != dealt {
+            kernel.deal(residuals, &split.mask, words, &mut self.wide, &mut self.narrow);
+        }
+        Some(split)
+    }
+
+    fn deal<W: Word, K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        residuals: &Block,
+        words: usize,
+        mask: Mask,
+        wide_words: usize,
+    ) -> Split {
+        kernel.deal(residuals, &mask, words, &mut self.wide, &mut self.narrow);
+        let wide = Stream::new::<W, K>(kernel, &self.wide, wide_words);
+        let narrow = Stream::new::<W, K>(kernel, &self.narrow, words - wide_words);
+        let len = words.div_ceil(8) + Head::BYTES + wide.len + narrow.len;
+        Split { mask, wide_words, wide, narrow, len }
+    }
+
+    /// How to write `words` residuals: in two streams only if there are `thresholds` to try.
+    #[inline(always)]
+    pub(super) fn coding<W: Word, K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        residuals: &Block,
+        words: usize,
+        thresholds: Option<usize>,
+    ) -> Coding {
+        let stream = Stream::new::<W, K>(kernel, residuals, words);
+        let split = thresholds.and_then(|some| self.split(kernel, residuals, words, &stream, some));
+        Coding { stream, split }
+    }
+
+    /// Writes the stream, or the mask, the narrow head and two streams.
+    #[inline(always)]
+    pub(super) fn write<W: Word, K: Kernel<W>>(
+        &self,
+        kernel: K,
+        coding: &Coding,
+        residuals: &Block,
+        words: usize,
+        out: &mut Out<'_>,
+    ) -> Result<(), Full> {
+        match &coding.split {
+            Some(split) => self.write_split(kernel, split, words, out),
+            None => coding.stream.write(kernel, residuals, words, out),
+        }
+    }
+
+    #[inline(never)]
+    fn write_split<W: Word, K: Kernel<W>>(
+        &self,
+        kernel: K,
+        split: &Split,
+        words: usize,
+        out: &mut Out<'_>,
+    ) -> Result<(), Full> {
+        out.extend_from_slice(&split.mask[..words.div_ceil(8)])?;
+        out.extend_from_slice(&split.narrow.head().0.to_le_bytes())?;
+        split.wide.write(kernel, &self.wide, split.wide_words, out)?;
+        split.narrow.write(kernel, &self.narrow, words - split.wide_words, out)
+    }
+}
+
+/// Residuals in one stream, or in two if that is smaller.
+pub(super) struct Coding {
+    stream: Stream,
+    split: Option<Split>,
+}
+
+impl Coding {
+    /// The head of the block without its predictor code.
+    #[inline(always)]
+    pub(super) fn head(&self) -> u16 {
+        match &self.split {
+            Some(split) => split.wide.head().0 | Head::SPLIT,
+            None => self.stream.head().0,
+        }
+    }
+
+    /// The number of bytes after head and definition.
+    #[inline(always)]
+    pub(super) fn len(&self) -> usize {
+        self.split.as_ref().map_or(self.stream.len, |split| split.len)
+    }
+}

@@ -1,0 +1,73 @@
+//! A stream of packed residuals: the widths of its groups and how they are written (format, section 8).
+#![forbid(unsafe_code)]
+
+use crate::format::{GROUPS, Head};
+use crate::kernel::Kernel;
+use crate::kernel::block::{Block, EACH, Widths, samples};
+use crate::word::Word;
+use mpress_codec::{Full, Out};
+
+/// What precedes a stream.
+pub(super) struct Stream {
+    pub(super) widths: Widths,
+    minimum: u8,
+    maximum: u8,
+    bits: u32,
+    groups: usize,
+    /// Length in bytes of offsets and groups.
+    pub(super) len: usize,
+}
+
+impl Stream {
+    #[inline(always)]
+    pub(super) fn new<W: Word, K: Kernel<W>>(kernel: K, residuals: &Block, words: usize) -> Self {
+        let groups = words.div_ceil(W::LANES);
+        let widths = kernel.widths(samples(residuals.groups(), groups));
+        let (sum, minimum, maximum) = kernel.sum_and_ends(&widths, groups.min(GROUPS));
+        let minimum = minimum.min(maximum);
+        let bits = 8 - (maximum - minimum).leading_zeros();
+        let last = widths[groups.clamp(1, GROUPS) - 1];
+        let missing = usize::from(last) * (groups * W::LANES - words) / 8;
+        let len = sum * W::LANES / 8 - missing + (groups * bits as usize).div_ceil(8);
+        Self { widths, minimum, maximum, bits, groups, len }
+    }
+
+    /// The greatest width.
+    pub(super) fn greatest(&self) -> u8 {
+        self.maximum
+    }
+
+    pub(super) fn head(&self) -> Head {
+        Head::widths(self.minimum, self.bits)
+    }
+
+    /// Writes the offsets: eight offsets take as many bytes as one has bits.
+    #[inline(always)]
+    fn write_offsets<W: Word, K: Kernel<W>>(&self, kernel: K, out: &mut Out<'_>) -> Result<(), Full> {
+        if self.bits == 0 {
+            return Ok(());
+        }
+        for (eight, start) in self.widths.as_chunks().0.iter().zip((0..self.groups).step_by(8)) {
+            let some = (self.groups - start).min(8);
+            let used = u64::MAX >> (64 - 8 * some);
+            // No width is less than the minimum, so nothing is borrowed.
+            let offsets = (u64::from_le_bytes(*eight) & used) - ((EACH * u64::from(self.minimum)) & used);
+            let len = (some * self.bits as usize).div_ceil(8);
+            out.store(&kernel.gather(offsets, self.bits).to_le_bytes(), len)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the offsets and the groups.
+    #[inline(always)]
+    pub(super) fn write<W: Word, K: Kernel<W>>(
+        &self,
+        kernel: K,
+        residuals: &Block,
+        words: usize,
+        out: &mut Out<'_>,
+    ) -> Result<(), Full> {
+        self.write_offsets(kernel, out)?;
+        kernel.pack(residuals, &self.widths, words, out)
+    }
+}

@@ -1,0 +1,95 @@
+//! The unit of work: 2 KiB of words or residuals, as 32 groups of 64 bytes.
+#![forbid(unsafe_code)]
+
+use super::SAMPLE;
+use crate::format::{BLOCK, GROUP, GROUPS};
+
+/// The bytes of a block in an unaligned message.
+pub(crate) type Bytes = [u8; BLOCK];
+/// The bytes of a group.
+pub(crate) type Group = [u8; GROUP];
+/// The groups of a block.
+pub(crate) type Groups = [Group; GROUPS];
+/// The widths of a block's groups.
+pub(crate) type Widths = [u8; GROUPS];
+
+/// A bit for each word of a block.
+pub(crate) type Mask = [u8; BLOCK / 2 / 8];
+
+/// A one in each byte.
+pub(crate) const EACH: u64 = 0x0101_0101_0101_0101;
+
+/// A mask of the lowest `bits` bits, 0 to 8, in each of eight bytes.
+#[cfg(target_arch = "x86_64")]
+pub(crate) const fn byte_bits(bits: u32) -> u64 {
+    EACH * ((1 << bits) - 1)
+}
+
+/// A block of zeros.
+pub(crate) static ZEROS: Bytes = [0; BLOCK];
+
+/// A block in a buffer of the codec's own, aligned to vectors.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub(crate) struct Block(pub(crate) Bytes);
+
+impl Block {
+    pub(crate) const ZERO: Self = Self([0; BLOCK]);
+
+    /// The bytes as groups; always [`GROUPS`] of them.
+    #[inline(always)]
+    pub(crate) fn groups(&self) -> &Groups {
+        groups(&self.0)
+    }
+
+    #[inline(always)]
+    pub(crate) fn groups_mut(&mut self) -> &mut Groups {
+        groups_mut(&mut self.0)
+    }
+}
+
+/// The groups of a block.
+#[inline(always)]
+pub(crate) fn groups(bytes: &Bytes) -> &Groups {
+    bytes.as_chunks().0.first_chunk().unwrap_or(&[[0; GROUP]; GROUPS])
+}
+
+#[inline(always)]
+pub(crate) fn groups_mut(bytes: &mut [u8]) -> &mut Groups {
+    match bytes.as_chunks_mut().0.first_chunk_mut() {
+        Some(groups) => groups,
+        None => unreachable!(),
+    }
+}
+
+/// The first groups of a block, as many as are whole samples.
+#[inline(always)]
+pub(crate) fn samples(groups: &Groups, count: usize) -> &[Group] {
+    &groups[..count.next_multiple_of(SAMPLE / GROUP).min(GROUPS)]
+}
+
+/// The `N` bytes from byte `at`. Bytes past the end are zero; `spare` holds the copy that this needs.
+#[inline(always)]
+pub(crate) fn window<'a, const N: usize>(bytes: &'a [u8], at: usize, spare: &'a mut [u8; N]) -> &'a [u8; N] {
+    match bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+        Some(window) => window,
+        None => near_the_end(bytes, at, spare),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn near_the_end<'a, const N: usize>(bytes: &[u8], at: usize, spare: &'a mut [u8; N]) -> &'a [u8; N] {
+    spare.fill(0);
+    let rest = bytes.get(at..).unwrap_or_default();
+    if let Some(to) = spare.get_mut(..rest.len()) {
+        to.copy_from_slice(rest);
+    }
+    spare
+}
+
+/// The number of set bits.
+#[inline(always)]
+pub(crate) fn count(mask: &Mask) -> usize {
+    mask.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes).count_ones() as usize).sum()
+}
