@@ -8,7 +8,7 @@ mod stream;
 
 use crate::format::{FORMAT, RECORDS, Slots};
 use crate::word::Word;
-use block::read;
+use block::{prefetch, read};
 use core::marker::PhantomData;
 use mpress_codec::DecodeErrorKind::{Length, Unsupported};
 use mpress_codec::simd::Simd;
@@ -56,6 +56,7 @@ impl<W: Word> Decode for Decoder<W> {
 impl<W: Word> Decoder<W> {
     /// Decodes a message.
     pub(crate) fn message(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+        prefetch::<W>(self.simd, wire);
         let (raw_len, start) = (out.remaining(), out.len());
         let mut wire = Wire::new(wire);
         let flags = wire.byte()?;

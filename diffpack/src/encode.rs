@@ -23,7 +23,7 @@ use core::marker::PhantomData;
 use fields::{Guess, Structures, is_regular};
 use hints::Hints;
 use mpress_codec::simd::Simd;
-use mpress_codec::support::length;
+use mpress_codec::support::{length, prefetch};
 use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out, Reset};
 use piece::{PIECE, Piece, Source, Verdict};
 
@@ -123,8 +123,15 @@ impl<W: Word> Reset for Encoder<W> {
 }
 
 impl<W: Word> Encoder<W> {
+    /// Brings the code for blocks near, and the message.
+    fn prefetch(&self, raw: &[u8]) {
+        kernel::prefetch::<W, Piece<'_, '_, W>>(self.simd, 8 << 10, kernel::encodes::<W>, raw);
+        prefetch(core::ptr::from_ref(&self.hints).cast(), size_of::<Hints>());
+    }
+
     /// Whether a message is worthwhile.
     pub(crate) fn verdict(&self, raw: &[u8]) -> bool {
+        self.prefetch(raw);
         let settings = self.effort.settings();
         let words = &raw[..raw.len() / W::WIDTH * W::WIDTH];
         // Structures may look like noise when viewed word by word.
@@ -134,6 +141,7 @@ impl<W: Word> Encoder<W> {
 
     /// Encodes a message.
     pub(crate) fn message(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
+        self.prefetch(raw);
         let settings = self.effort.settings();
         if settings.records {
             self.words_or_records(raw, settings, out)

@@ -63,11 +63,11 @@ macro_rules! operations {
     };
 }
 
-/// Asks for the code of functions, about as many bytes of each as are used.
-macro_rules! prefetch {
-    ($($function:path: $bytes:literal),*) => {{
-        $(mpress_codec::support::prefetch($function as *const u8, $bytes);)*
-    }};
+/// Functions, and about how many bytes of the code of each are used.
+macro_rules! code {
+    ($($function:path: $bytes:literal),*) => {
+        &[$(($function as *const u8, $bytes)),*]
+    };
 }
 
 /// A module of the functions for the fixed-point domain: those of the portable kernel, compiled for these features.
@@ -123,11 +123,16 @@ use crate::decode::rebuild::{self, Form, Packed, Scratch};
 use crate::format::BLOCK;
 use crate::word::Word;
 use block::{Block, Group, Groups, Mask, Widths};
-use mpress_codec::support::kernels;
+use mpress_codec::simd::{Simd, Tier};
+use mpress_codec::support::{self, kernels};
+#[cfg(target_arch = "x86_64")]
+use mpress_codec::support::{Avx2, Avx512};
 use mpress_codec::{Full, Out};
 pub(crate) use scalar::{Scalar, undo_below};
 use window::Window;
 
+/// The longest message that is brought near with the code for it: in longer ones the processor does that by itself, and the code takes a small part of the time.
+const SHORT: usize = 16 << 10;
 /// The number of lags that [`Kernel::lag_scores`] examines together.
 pub(crate) const LAGS: usize = 16;
 /// Bytes of eight groups, whose cost is computed at once.
@@ -159,19 +164,16 @@ impl Default for Span {
 /// A block of words, and room for as many words before it.
 pub(crate) type Words = Window<{ 2 * BLOCK }>;
 
-/// What is done with blocks.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Side {
-    Encode,
-    Decode,
-}
+/// Where the code of functions begins, and its length in bytes.
+pub(crate) type Code = &'static [(*const u8, usize)];
 
 /// Operations on blocks of words `W`. `at` is a byte offset in `bytes`; lags and reach count words. Lags are in ascending order.
 ///
 /// Words outside `bytes` are read as 0 or make the result arbitrary (but the same at every tier); callers ensure that there are none.
 pub(crate) trait Kernel<W>: Copy {
-    /// Asks for the code of the operations that nearly every block needs to be encoded, or decoded.
-    fn prefetch(self, side: Side);
+    /// The operations that nearly every block needs to be encoded, and to be decoded.
+    const ENCODES: Code;
+    const DECODES: Code;
     /// The residuals of the first groups of the block at `at`: its zigzagged difference by `lags`.
     fn difference(self, bytes: &[u8], at: usize, lags: &[u16], residuals: &mut [Group]);
     /// Returns the greatest of the words of some samples, rotated by `rotation`, and stores each word's distance below it.
@@ -239,8 +241,6 @@ pub(crate) trait Kernel<W>: Copy {
 pub(crate) trait Work<W> {
     /// The result.
     type Output;
-    /// About how many bytes of code are needed at once.
-    const CODE: usize = 0;
     /// Runs the operation.
     fn run<K: Kernel<W>>(self, kernel: K) -> Self::Output;
 }
@@ -248,5 +248,48 @@ pub(crate) trait Work<W> {
 kernels! {
     /// Runs `work` with the best kernel for this tier.
     pub(crate) fn with<W: Word>(Work<W>);
-    Scalar, |kernel| kernel, |kernel| kernel; CODE
+    Scalar, |kernel| kernel, |kernel| kernel;
+    /// Where the code of an operation begins.
+    code_of
+}
+
+/// Asks for the code of an operation, `bytes` of it, and for a message or wire if it is short: what a program has not used for a while is far away.
+pub(crate) fn prefetch<W: Word, T: Work<W>>(
+    simd: Simd,
+    bytes: usize,
+    operations: fn(Simd) -> Code,
+    data: &[u8],
+) {
+    if data.len() > SHORT {
+        return;
+    }
+    if let Some(start) = code_of::<W, T>(simd) {
+        support::prefetch(start, bytes);
+    }
+    for (start, bytes) in operations(simd) {
+        support::prefetch(*start, *bytes);
+    }
+    support::prefetch(data.as_ptr(), data.len());
+}
+
+/// The operations to encode blocks with, of this tier.
+pub(crate) fn encodes<W: Word>(simd: Simd) -> Code {
+    match simd.tier() {
+        #[cfg(target_arch = "x86_64")]
+        Tier::Avx512 => <Avx512 as Kernel<W>>::ENCODES,
+        #[cfg(target_arch = "x86_64")]
+        Tier::Avx2 => <Avx2 as Kernel<W>>::ENCODES,
+        _ => &[],
+    }
+}
+
+/// The operations to decode blocks with.
+pub(crate) fn decodes<W: Word>(simd: Simd) -> Code {
+    match simd.tier() {
+        #[cfg(target_arch = "x86_64")]
+        Tier::Avx512 => <Avx512 as Kernel<W>>::DECODES,
+        #[cfg(target_arch = "x86_64")]
+        Tier::Avx2 => <Avx2 as Kernel<W>>::DECODES,
+        _ => &[],
+    }
 }

@@ -5,7 +5,7 @@ use super::rebuild::{Form, Packed, Scratch};
 use super::stream::Streams as _;
 use crate::format::{Domain, GROUPS, Head, Slots};
 use crate::kernel::block::{Block, Widths, count};
-use crate::kernel::{self, Kernel, Side, Work};
+use crate::kernel::{self, Kernel, Work};
 use crate::word::Word;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length};
 use mpress_codec::simd::Simd;
@@ -25,6 +25,11 @@ pub(super) fn read<W: Word>(
     kernel::with::<W, _>(simd, Read { scratch, wire, words, slots, out, start })
 }
 
+/// Brings the code for blocks near, and the wire.
+pub(super) fn prefetch<W: Word>(simd: Simd, wire: &[u8]) {
+    kernel::prefetch::<W, Read<'_, '_, '_>>(simd, 2 << 10, kernel::decodes::<W>, wire);
+}
+
 struct Read<'a, 'w, 'o> {
     scratch: &'a mut Scratch,
     wire: &'a mut Wire<'w>,
@@ -36,12 +41,10 @@ struct Read<'a, 'w, 'o> {
 
 impl<W: Word> Work<W> for Read<'_, '_, '_> {
     type Output = Result<(), DecodeError>;
-    const CODE: usize = 2 << 10;
 
     #[inline(always)]
     fn run<K: Kernel<W>>(self, kernel: K) -> Result<(), DecodeError> {
         let Self { scratch, wire, words, slots, out, start } = self;
-        kernel.prefetch(Side::Decode);
         scratch.window.forget();
         let mut left = words;
         while left > 0 {

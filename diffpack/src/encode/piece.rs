@@ -6,7 +6,7 @@ use super::hints::{FEW, Hints};
 use super::search::{Search, Shortlist};
 use crate::effort::Settings;
 use crate::format::{BLOCK, Slots};
-use crate::kernel::{Kernel, Side, Work};
+use crate::kernel::{Kernel, Work};
 use crate::word::Word;
 use core::marker::PhantomData;
 use mpress_codec::{Full, Out};
@@ -34,12 +34,10 @@ pub(super) struct Piece<'a, 'o, W> {
 
 impl<W: Word> Work<W> for Piece<'_, '_, W> {
     type Output = Result<(), Full>;
-    const CODE: usize = 8 << 10;
 
     #[inline(always)]
     fn run<K: Kernel<W>>(self, kernel: K) -> Result<(), Full> {
         let Self { words, start, mut source, settings, blocks, slots, out, .. } = self;
-        kernel.prefetch(Side::Encode);
         let shortlist = match &mut source {
             Source::Search(hints) => {
                 blocks.window.forget();
@@ -48,7 +46,7 @@ impl<W: Word> Work<W> for Piece<'_, '_, W> {
                 // An empty shortlist: every block is stored.
                 let is_short = message.len() <= FEW * BLOCK;
                 let shortlist = match is_short || search.is_worthwhile::<W>() {
-                    true => hints.shortlist::<W, K>(&search, &mut blocks.window),
+                    true => hints.shortlist::<W, K>(&search),
                     false => Shortlist::default(),
                 };
                 blocks.begin(hints.first(), &shortlist);

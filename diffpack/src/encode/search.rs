@@ -3,7 +3,6 @@
 //! Uses integer arithmetic only, so every tier finds the same.
 #![forbid(unsafe_code)]
 
-use super::EdgeWindow;
 use super::hints::REMEMBERED;
 use crate::effort::Settings;
 use crate::format::{Domain, MAX_ORDER, Predictor};
@@ -11,7 +10,7 @@ use crate::kernel::{Kernel, LAGS, SAMPLE, Span};
 use crate::word::Word;
 
 /// The maximum number of predictors in a shortlist.
-pub(crate) const SHORTLIST: usize = 6;
+pub(super) const SHORTLIST: usize = 6;
 /// The maximum number of candidates for the shortlist.
 const CANDIDATES: usize = 48;
 /// The number of words at which lags are compared.
@@ -29,7 +28,7 @@ const MAX_SAMPLES: usize = 8;
 
 /// The predictors that every block of a stretch chooses from, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(crate) struct Shortlist {
+pub(super) struct Shortlist {
     predictors: [Predictor; SHORTLIST],
     len: usize,
     /// The longest reach in the integer domain, and in fixed point.
@@ -37,7 +36,7 @@ pub(crate) struct Shortlist {
 }
 
 impl Shortlist {
-    pub(crate) fn of(predictors: &[Predictor]) -> Self {
+    pub(super) fn of(predictors: &[Predictor]) -> Self {
         // Copied in whole vectors, which takes less time than to make each predictor.
         static EMPTY: Shortlist =
             Shortlist { predictors: [Predictor::NONE; SHORTLIST], len: 0, reach: [0; 2] };
@@ -52,7 +51,7 @@ impl Shortlist {
     }
 
     /// The first of `predictors`, of which `len` are used. No difference is in fixed point.
-    pub(crate) fn of_first(predictors: &[Predictor; REMEMBERED], len: usize) -> Self {
+    pub(super) fn of_first(predictors: &[Predictor; REMEMBERED], len: usize) -> Self {
         let (some, _) = predictors.split_first_chunk().unwrap_or((&[Predictor::NONE; SHORTLIST], &[]));
         let len = len.min(SHORTLIST);
         let reach = some[..len].iter().map(Predictor::reach).max().unwrap_or(0);
@@ -61,7 +60,7 @@ impl Shortlist {
     }
 
     /// The same list with all differences in fixed point.
-    pub(crate) fn in_fixed_point(mut self, unit: u16) -> Self {
+    pub(super) fn in_fixed_point(mut self, unit: u16) -> Self {
         for predictor in self.predictors[..self.len].iter_mut().filter(|predictor| predictor.is_difference())
         {
             *predictor = predictor.in_domain(Domain::Fixed(unit));
@@ -71,7 +70,7 @@ impl Shortlist {
     }
 
     /// The shortlist for columns of records, which are too short to search: the simplest predictors, and the second difference.
-    pub(crate) fn of_columns() -> Self {
+    pub(super) fn of_columns() -> Self {
         let [rotated, below, step, none] = SHORT;
         match Predictor::difference(Domain::Integer, &[1, 1]) {
             Some(second) => Self::of(&[rotated, below, step, none, second]),
@@ -79,12 +78,12 @@ impl Shortlist {
         }
     }
 
-    pub(crate) fn predictors(&self) -> &[Predictor] {
+    pub(super) fn predictors(&self) -> &[Predictor] {
         &self.predictors[..self.len.min(SHORTLIST)]
     }
 
     /// The longest reach, in words, of the differences in this domain.
-    pub(crate) fn reach_in(&self, domain: Domain) -> usize {
+    pub(super) fn reach_in(&self, domain: Domain) -> usize {
         self.reach[usize::from(domain != Domain::Integer)]
     }
 }
@@ -106,18 +105,23 @@ impl Ranking {
         self.len += 1;
     }
 
-    fn shortlist(&self, settings: &Settings) -> Shortlist {
+    /// The best of the predictors that are `good`.
+    fn shortlist(&self, settings: &Settings, good: fn(&Predictor) -> bool) -> Shortlist {
         let mut best = [Predictor::default(); SHORTLIST];
-        let len = settings.shortlist.min(self.len).min(SHORTLIST);
-        for (to, (_, predictor)) in best.iter_mut().zip(&self.entries[..len]) {
+        let mut len = 0;
+        let all = self.entries[..self.len].iter().map(|(_, predictor)| predictor);
+        for (to, predictor) in
+            best[..settings.shortlist].iter_mut().zip(all.filter(|predictor| good(predictor)))
+        {
             *to = *predictor;
+            len += 1;
         }
         Shortlist::of(&best[..len])
     }
 }
 
 /// A message and how to sample it.
-pub(crate) struct Search<'a, K> {
+pub(super) struct Search<'a, K> {
     pub(crate) kernel: K,
     /// A whole number of words.
     pub(crate) message: &'a [u8],
@@ -127,7 +131,7 @@ pub(crate) struct Search<'a, K> {
 impl<K> Search<'_, K> {
     /// Whether compression can gain anything. A few samples show whether all bits are noise: the range of the words in each, and the differences of
     /// some words at each stride.
-    pub(crate) fn is_worthwhile<W: Word>(&self) -> bool
+    pub(super) fn is_worthwhile<W: Word>(&self) -> bool
     where
         K: Kernel<W>,
     {
@@ -156,7 +160,7 @@ impl<K> Search<'_, K> {
     }
 
     /// Finds the shortlist for the message.
-    pub(crate) fn shortlist<W: Word>(&self, window: &mut EdgeWindow) -> Shortlist
+    pub(super) fn shortlist<W: Word>(&self) -> Shortlist
     where
         K: Kernel<W>,
     {
@@ -200,18 +204,16 @@ impl<K> Search<'_, K> {
                     self.rank::<W>(&mut ranking, &samples, lags);
                 }
             }
-            if let Some(unit) = self.unit::<W>() {
-                let ranked = ranking.entries;
-                let differences = ranked[..ranking.len].iter().map(|(_, p)| p).filter(|p| p.is_difference());
-                self.rank_fixed::<W>(&mut ranking, &samples, unit, window, differences);
-            }
         }
-
-        ranking.shortlist(self.settings)
+        match self.unit::<W>() {
+            // Differences only: where floats have a unit, they are better.
+            Some(unit) => ranking.shortlist(self.settings, Predictor::is_difference).in_fixed_point(unit),
+            None => ranking.shortlist(self.settings, |_| true),
+        }
     }
 
     /// The best of `predictors` for the message, by samples.
-    pub(crate) fn best_of<W: Word>(&self, predictors: &[Predictor]) -> Shortlist
+    pub(super) fn best_of<W: Word>(&self, predictors: &[Predictor]) -> Shortlist
     where
         K: Kernel<W>,
     {
@@ -224,12 +226,12 @@ impl<K> Search<'_, K> {
         for predictor in predictors {
             ranking.add(self.cost::<W>(&samples, predictor), *predictor);
         }
-        ranking.shortlist(self.settings)
+        ranking.shortlist(self.settings, |_| true)
     }
 
     /// The unit in which every float of the message is a whole number that fits in a word, so that fixed point restores it. `None` if there is no
     /// such unit, if fewer than a quarter of the floats have trailing zeros in their fraction, or if the effort does not use fixed point.
-    pub(crate) fn unit<W: Word>(&self) -> Option<u16>
+    pub(super) fn unit<W: Word>(&self) -> Option<u16>
     where
         K: Kernel<W>,
     {
@@ -304,7 +306,7 @@ impl<K> Search<'_, K> {
     }
 
     /// The places of the samples for ranking candidates, past the first `from` words if the message is long enough.
-    pub(crate) fn samples<W: Word>(&self, from: usize) -> Samples {
+    pub(super) fn samples<W: Word>(&self, from: usize) -> Samples {
         let words = self.message.len() / W::WIDTH;
         let sample_words = SAMPLE / W::WIDTH;
         let last = words - sample_words;
@@ -318,7 +320,7 @@ impl<K> Search<'_, K> {
     }
 
     /// The cost of the samples with this predictor.
-    pub(crate) fn cost<W: Word>(&self, samples: &Samples, predictor: &Predictor) -> u32
+    pub(super) fn cost<W: Word>(&self, samples: &Samples, predictor: &Predictor) -> u32
     where
         K: Kernel<W>,
     {
@@ -352,38 +354,10 @@ impl<K> Search<'_, K> {
         ranking.add(cost, predictor);
         cost
     }
-
-    /// Adds differences in the fixed-point domain.
-    fn rank_fixed<'p, W: Word>(
-        &self,
-        ranking: &mut Ranking,
-        samples: &Samples,
-        unit: u16,
-        window: &mut EdgeWindow,
-        differences: impl Iterator<Item = &'p Predictor> + Clone,
-    ) where
-        K: Kernel<W>,
-    {
-        let mut costs = [0; CANDIDATES];
-        let reach = differences.clone().map(|p| p.reach() * W::WIDTH).max().unwrap_or(0).min(EdgeWindow::AT);
-        for at in &samples.at[..samples.len] {
-            window.fill_fixed(self.kernel, self.message, *at, reach, unit);
-            for (cost, predictor) in costs.iter_mut().zip(differences.clone()) {
-                *cost += if predictor.reach() * W::WIDTH <= EdgeWindow::AT.min(*at) {
-                    self.kernel.difference_cost(window.bytes(), EdgeWindow::AT, predictor.lags())
-                } else {
-                    8 * W::BITS
-                };
-            }
-        }
-        for (cost, predictor) in costs.into_iter().zip(differences) {
-            ranking.add(cost, predictor.in_domain(Domain::Fixed(unit)));
-        }
-    }
 }
 
 /// The places of samples of eight groups each.
-pub(crate) struct Samples {
+pub(super) struct Samples {
     at: [usize; MAX_SAMPLES],
     len: usize,
 }

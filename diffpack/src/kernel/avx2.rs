@@ -6,7 +6,7 @@ mod predict;
 mod split;
 pub(super) mod undo;
 
-use super::{Kernel, LAGS, Side, Span, Words};
+use super::{Code, Kernel, LAGS, Span, Words};
 use crate::decode::rebuild::{self, Form, Packed, Scratch};
 use crate::format::Domain;
 use crate::kernel::block::{Block, Group, Groups, Mask, Widths, byte_bits};
@@ -16,14 +16,8 @@ use mpress_codec::{Full, Out};
 pub(super) use pack::{spans_nine, sum_and_ends};
 
 impl<W: Word> Kernel<W> for Avx2 {
-    fn prefetch(self, side: Side) {
-        match side {
-            Side::Encode => {
-                prefetch!(predict::difference_cost::<W>: 2048, predict::below_cost::<W>: 768, predict::difference::<W>: 1024, predict::widths::<W>: 768, pack::pack::<W>: 1024)
-            }
-            Side::Decode => prefetch!(pack::unpack::<W>: 1024, undo::undo_difference::<W>: 1024),
-        }
-    }
+    const ENCODES: Code = code!(predict::difference_cost::<W>: 2048, predict::below_cost::<W>: 768, predict::difference::<W>: 1024, predict::widths::<W>: 768, pack::pack::<W>: 1024);
+    const DECODES: Code = code!(pack::unpack::<W>: 1024, undo::undo_difference::<W>: 1024);
     operations!(unsafe);
     operations!(undo unsafe);
     operations!(x86);

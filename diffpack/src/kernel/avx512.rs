@@ -21,7 +21,7 @@ mod rebuild;
 mod short;
 mod split;
 
-use super::{Kernel, LAGS, Side, Span, Words};
+use super::{Code, Kernel, LAGS, Span, Words};
 use crate::decode::rebuild::{Form, Packed, Scratch, in_steps};
 use crate::format::Domain;
 use crate::kernel::block::{Block, Group, Groups, Mask, Widths};
@@ -30,16 +30,8 @@ use mpress_codec::support::Avx512;
 use mpress_codec::{Full, Out};
 
 impl<W: Word> Kernel<W> for Avx512 {
-    fn prefetch(self, side: Side) {
-        match side {
-            Side::Encode => {
-                prefetch!(predict::difference_cost::<W>: 2048, predict::below_cost::<W>: 512, predict::difference::<W>: 1600, predict::widths::<W>: 384, pack::pack::<W>: 1152)
-            }
-            Side::Decode => {
-                prefetch!(rebuild::rebuild::<W>: 512, rebuild::Message::differences::<W, 1>: 2048, rebuild::Message::differences::<W, 2>: 2048)
-            }
-        }
-    }
+    const ENCODES: Code = code!(predict::difference_cost::<W>: 2048, predict::below_cost::<W>: 512, predict::difference::<W>: 1600, predict::widths::<W>: 384, pack::pack::<W>: 1152);
+    const DECODES: Code = code!(rebuild::rebuild::<W>: 512, rebuild::Message::differences::<W, 1>: 2048, rebuild::Message::differences::<W, 2>: 2048);
     operations!(unsafe);
     operations!(x86);
     fn undo_difference(self, groups: usize, lags: &[u16], before: &[u8], words: &mut Words) {

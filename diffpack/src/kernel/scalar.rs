@@ -9,7 +9,7 @@ mod predict;
 mod split;
 mod undo;
 
-use super::{Kernel, LAGS, Side, Span, Words};
+use super::{Code, Kernel, LAGS, Span, Words};
 use crate::kernel::block::{Block, Group, Groups, Mask, Widths};
 use crate::word::Word;
 pub(super) use fixed::{span, strip, to_fixed, to_float, trailing_zeros, unstrip};
@@ -34,14 +34,8 @@ fn lanes(group: &Group) -> [u64; 8] {
 }
 
 impl<W: Word> Kernel<W> for Scalar {
-    fn prefetch(self, side: Side) {
-        match side {
-            Side::Encode => {
-                prefetch!(predict::difference_cost::<W>: 1024, predict::below_cost::<W>: 512, predict::difference::<W>: 1024, predict::widths::<W>: 256, pack::pack::<W>: 1024)
-            }
-            Side::Decode => prefetch!(pack::unpack::<W>: 1024, undo::undo_difference::<W>: 1024),
-        }
-    }
+    const ENCODES: Code = &[];
+    const DECODES: Code = &[];
     operations!();
     operations!(undo);
     fn spread(self, packed: u64, bits: u32) -> u64 {

@@ -54,12 +54,12 @@ unsafe fn append<W: Word>(residuals: &Block, widths: &[u8], len: usize, plain: b
         let bits = u32::from(*width) * W::PER_LANE;
         let layout = Layout::of::<W>(*width);
         let packed = if plain {
-            layout.packed::<true>(lanes)
+            layout.packed::<W, true>(lanes, *width)
         } else if bits < 8 {
             let low = _mm_cvtsi128_si64(_mm512_cvtepi64_epi8(lanes)) as u64;
             _mm512_zextsi128_si512(_mm_cvtsi64_si128(_pext_u64(low, byte_bits(bits)) as i64))
         } else {
-            layout.packed::<false>(lanes)
+            layout.packed::<W, false>(lanes, *width)
         };
         // SAFETY: all groups before this one are kept whole, so it begins within the `len` bytes, which have a vector of room behind them.
         unsafe { _mm512_storeu_si512(to.add(at).cast(), packed) };
