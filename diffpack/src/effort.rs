@@ -91,7 +91,7 @@ impl Effort {
                 remembered: 8,
                 fixed: true,
                 hurry: false,
-                thresholds: Some(2),
+                thresholds: Some(3),
                 lookback: true,
                 records: true,
             },

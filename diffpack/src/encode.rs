@@ -123,15 +123,17 @@ impl<W: Word> Reset for Encoder<W> {
 }
 
 impl<W: Word> Encoder<W> {
-    /// Brings the code for blocks near, and the message.
-    fn prefetch(&self, raw: &[u8]) {
-        kernel::prefetch::<W, Piece<'_, '_, W>>(self.simd, 8 << 10, kernel::encodes::<W>, raw);
-        prefetch(core::ptr::from_ref(&self.hints).cast(), size_of::<Hints>());
-    }
-
-    /// Whether a message is worthwhile.
+    /// Whether a message is worthwhile. Most are, and are encoded next: asks for the code, the message, and this encoder.
     pub(crate) fn verdict(&self, raw: &[u8]) -> bool {
-        self.prefetch(raw);
+        if raw.len() <= kernel::SHORT {
+            kernel::prefetch::<W, Piece<'_, '_, W>>(self.simd, 9 << 10, kernel::encodes::<W>(self.simd));
+            prefetch(Self::words as *const u8, 512);
+            prefetch(header as *const u8, 384);
+            prefetch(raw.as_ptr(), raw.len());
+            for page in (0..size_of::<Self>()).step_by(4096) {
+                prefetch(core::ptr::from_ref(self).cast::<u8>().wrapping_add(page), 1);
+            }
+        }
         let settings = self.effort.settings();
         let words = &raw[..raw.len() / W::WIDTH * W::WIDTH];
         // Structures may look like noise when viewed word by word.
@@ -141,7 +143,6 @@ impl<W: Word> Encoder<W> {
 
     /// Encodes a message.
     pub(crate) fn message(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
-        self.prefetch(raw);
         let settings = self.effort.settings();
         if settings.records {
             self.words_or_records(raw, settings, out)

@@ -70,6 +70,21 @@ macro_rules! code {
     };
 }
 
+/// [`Kernel::apart`] for these features.
+macro_rules! apart {
+    ($features:literal) => {
+        fn apart<T>(self, operation: impl FnOnce() -> T) -> T {
+            #[target_feature(enable = $features)]
+            #[inline(never)]
+            fn enter<T>(operation: impl FnOnce() -> T) -> T {
+                operation()
+            }
+            // SAFETY: `self` proves the features.
+            unsafe { enter(operation) }
+        }
+    };
+}
+
 /// A module of the functions for the fixed-point domain: those of the portable kernel, compiled for these features.
 macro_rules! fixed {
     ($features:literal) => {
@@ -120,7 +135,7 @@ mod tests;
 pub(crate) mod window;
 
 use crate::decode::rebuild::{self, Form, Packed, Scratch};
-use crate::format::BLOCK;
+use crate::format::{BLOCK, Predictor};
 use crate::word::Word;
 use block::{Block, Group, Groups, Mask, Widths};
 use mpress_codec::simd::{Simd, Tier};
@@ -132,7 +147,7 @@ pub(crate) use scalar::{Scalar, undo_below};
 use window::Window;
 
 /// The longest message that is brought near with the code for it: in longer ones the processor does that by itself, and the code takes a small part of the time.
-const SHORT: usize = 16 << 10;
+pub(crate) const SHORT: usize = 16 << 10;
 /// The number of lags that [`Kernel::lag_scores`] examines together.
 pub(crate) const LAGS: usize = 16;
 /// Bytes of eight groups, whose cost is computed at once.
@@ -171,9 +186,12 @@ pub(crate) type Code = &'static [(*const u8, usize)];
 ///
 /// Words outside `bytes` are read as 0 or make the result arbitrary (but the same at every tier); callers ensure that there are none.
 pub(crate) trait Kernel<W>: Copy {
-    /// The operations that nearly every block needs to be encoded, and to be decoded.
+    /// Runs an operation in a function of its own, compiled for the tier: what few blocks need is not among what all need.
+    fn apart<T>(self, operation: impl FnOnce() -> T) -> T;
+    /// The operations that nearly every block needs to be encoded.
     const ENCODES: Code;
-    const DECODES: Code;
+    /// Asks for the code that rebuilds blocks of a predictor.
+    fn prefetch_rebuild(self, predictor: &Predictor);
     /// The residuals of the first groups of the block at `at`: its zigzagged difference by `lags`.
     fn difference(self, bytes: &[u8], at: usize, lags: &[u16], residuals: &mut [Group]);
     /// Returns the greatest of the words of some samples, rotated by `rotation`, and stores each word's distance below it.
@@ -253,23 +271,14 @@ kernels! {
     code_of
 }
 
-/// Asks for the code of an operation, `bytes` of it, and for a message or wire if it is short: what a program has not used for a while is far away.
-pub(crate) fn prefetch<W: Word, T: Work<W>>(
-    simd: Simd,
-    bytes: usize,
-    operations: fn(Simd) -> Code,
-    data: &[u8],
-) {
-    if data.len() > SHORT {
-        return;
-    }
+/// Asks for the code of an operation, `bytes` of it, and of others.
+pub(crate) fn prefetch<W: Word, T: Work<W>>(simd: Simd, bytes: usize, others: Code) {
     if let Some(start) = code_of::<W, T>(simd) {
         support::prefetch(start, bytes);
     }
-    for (start, bytes) in operations(simd) {
+    for (start, bytes) in others {
         support::prefetch(*start, *bytes);
     }
-    support::prefetch(data.as_ptr(), data.len());
 }
 
 /// The operations to encode blocks with, of this tier.
@@ -279,17 +288,6 @@ pub(crate) fn encodes<W: Word>(simd: Simd) -> Code {
         Tier::Avx512 => <Avx512 as Kernel<W>>::ENCODES,
         #[cfg(target_arch = "x86_64")]
         Tier::Avx2 => <Avx2 as Kernel<W>>::ENCODES,
-        _ => &[],
-    }
-}
-
-/// The operations to decode blocks with.
-pub(crate) fn decodes<W: Word>(simd: Simd) -> Code {
-    match simd.tier() {
-        #[cfg(target_arch = "x86_64")]
-        Tier::Avx512 => <Avx512 as Kernel<W>>::DECODES,
-        #[cfg(target_arch = "x86_64")]
-        Tier::Avx2 => <Avx2 as Kernel<W>>::DECODES,
         _ => &[],
     }
 }

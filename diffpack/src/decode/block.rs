@@ -3,13 +3,13 @@
 
 use super::rebuild::{Form, Packed, Scratch};
 use super::stream::Streams as _;
-use crate::format::{Domain, GROUPS, Head, Slots};
+use crate::format::{Domain, GROUPS, Head, Predictor, Slots};
 use crate::kernel::block::{Block, Widths, count};
 use crate::kernel::{self, Kernel, Work};
 use crate::word::Word;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length};
 use mpress_codec::simd::Simd;
-use mpress_codec::support::Wire;
+use mpress_codec::support::{self, Wire};
 use mpress_codec::{DecodeError, Full, Out};
 
 /// Reads the blocks of `words` words: of a message, or of a column of records. The words in `out` from `start` on predict them.
@@ -25,9 +25,13 @@ pub(super) fn read<W: Word>(
     kernel::with::<W, _>(simd, Read { scratch, wire, words, slots, out, start })
 }
 
-/// Brings the code for blocks near, and the wire.
+/// Asks for the code for blocks, and for the wire.
 pub(super) fn prefetch<W: Word>(simd: Simd, wire: &[u8]) {
-    kernel::prefetch::<W, Read<'_, '_, '_>>(simd, 2 << 10, kernel::decodes::<W>, wire);
+    if wire.len() <= kernel::SHORT {
+        kernel::prefetch::<W, Read<'_, '_, '_>>(simd, 3 << 10, &[]);
+        support::prefetch(Predictor::from_wire::<W> as *const u8, 896);
+        support::prefetch(wire.as_ptr(), wire.len());
+    }
 }
 
 struct Read<'a, 'w, 'o> {
@@ -83,17 +87,20 @@ impl Scratch {
         if head.has(Head::STRIP) && !is_fixed {
             return Err(corrupt);
         }
+        if out.len() == start {
+            kernel.prefetch_rebuild(predictor);
+        }
         if predictor.domain == Domain::Lookback {
-            return self.look_back(kernel, wire, head, words, out, start);
+            return kernel.apart(|| self.look_back(kernel, wire, head, words, out, start));
         }
         let maximum = if predictor.has_maximum() { W::load(wire.take(W::WIDTH)?, 0) } else { W::ZERO };
         let form = Form { predictor, maximum, words };
         let mut widths = [0; GROUPS];
         let packed = if head.has(Head::STRIP) {
-            self.stripped(kernel, wire, head, words)?;
+            kernel.apart(|| self.stripped(kernel, wire, head, words))?;
             None
         } else if head.has(Head::SPLIT) {
-            self.collect(kernel, wire, head, words)?;
+            kernel.apart(|| self.collect(kernel, wire, head, words))?;
             None
         } else {
             Some(wire.stream::<W, K>(kernel, head, words, &mut widths)?)
@@ -102,7 +109,7 @@ impl Scratch {
     }
 
     /// Reads a block of words that are near earlier ones, after its head (format, section 6).
-    #[inline(never)]
+    #[inline(always)]
     fn look_back<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
@@ -125,7 +132,7 @@ impl Scratch {
     }
 
     /// Reads strip counts and residuals, and shifts the zeros in again (format, section 5).
-    #[inline(never)]
+    #[inline(always)]
     fn stripped<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
@@ -144,6 +151,7 @@ impl Scratch {
     }
 
     /// Reads residuals, in one stream or two, to the block of `words`.
+    #[inline(always)]
     fn residuals<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
@@ -152,7 +160,7 @@ impl Scratch {
         words: usize,
     ) -> Result<(), DecodeError> {
         if head.has(Head::SPLIT) {
-            return self.collect(kernel, wire, head, words);
+            return kernel.apart(|| self.collect(kernel, wire, head, words));
         }
         let mut widths = [0; GROUPS];
         let packed = wire.stream::<W, K>(kernel, head, words, &mut widths)?;
@@ -161,7 +169,7 @@ impl Scratch {
     }
 
     /// Reads both streams of a split block.
-    #[inline(never)]
+    #[inline(always)]
     fn collect<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,

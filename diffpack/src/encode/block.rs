@@ -108,7 +108,7 @@ impl Blocks {
 
     /// Encodes the block at `at` again, by distances to earlier words, and keeps what is shorter. The block and its definitions were written from
     /// `start` of `out` on, and `before` was the table before it.
-    #[inline(never)]
+    #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "what a block is made with")]
     pub(super) fn look_back<W: Word, K: Kernel<W>>(
         &mut self,
@@ -143,6 +143,7 @@ impl Blocks {
     }
 
     /// Writes a block of distances and residuals.
+    #[inline(always)]
     fn write_near<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,

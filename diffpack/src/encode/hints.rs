@@ -22,8 +22,6 @@ const fn max_age(len: usize) -> u8 {
 /// directions.
 #[derive(Clone, Copy, Debug, Default)]
 struct Hint {
-    /// Length of the message in bytes; 0 in an unused entry.
-    len: usize,
     /// `age`: messages since the last search; `due`: the limit for it, which doubles with each search, because there is much to learn at the start.
     age: u8,
     due: u8,
@@ -60,6 +58,8 @@ impl Hint {
 /// The hints; unused in an encoder that does not remember.
 #[derive(Clone, Debug)]
 pub(super) struct Hints {
+    /// Lengths of messages in bytes, 0 of unused hints; together, as all are looked at.
+    lens: [usize; HINTS],
     hints: [Hint; HINTS],
     remembers: bool,
     next: usize,
@@ -69,7 +69,7 @@ pub(super) struct Hints {
 
 impl Hints {
     pub(super) fn none() -> Self {
-        Self { hints: [Hint::default(); HINTS], remembers: false, next: 0, used: None }
+        Self { lens: [0; HINTS], hints: [Hint::default(); HINTS], remembers: false, next: 0, used: None }
     }
 
     pub(super) fn some() -> Self {
@@ -86,15 +86,16 @@ impl Hints {
     }
 
     /// The best of the predictors remembered for this message length, or the result of a search.
+    #[inline(always)]
     pub(super) fn shortlist<W: Word, K: Kernel<W>>(&mut self, search: &Search<'_, K>) -> Shortlist {
         let len = search.message.len();
         self.used = None;
         if !self.remembers || len < 2 * SAMPLE {
             return search.shortlist::<W>();
         }
-        let at = self.hints.iter().position(|hint| hint.len == len).unwrap_or_else(|| {
+        let at = self.lens.iter().position(|other| *other == len).unwrap_or_else(|| {
             self.next = (self.next + 1) % HINTS;
-            self.hints[self.next] = Hint { len, ..Hint::default() };
+            (self.lens[self.next], self.hints[self.next]) = (len, Hint::default());
             self.next
         });
         self.used = Some(at);

@@ -63,6 +63,7 @@ impl Lookback {
     }
 
     /// Finds distances and residuals of the block at `at` of a message. Returns whether enough words were found.
+    #[inline(always)]
     pub(super) fn find<W: Word>(&mut self, message: &[u8], at: usize, residuals: &mut Block) -> bool {
         let end = message.len().min(at + BLOCK);
         if self.rest > 0 {
@@ -111,7 +112,11 @@ impl Lookback {
             *to_residual = best.0.to_bytes();
             last = best.1;
         }
-        found * ENOUGH * W::WIDTH >= end - at
+        let is_enough = found * ENOUGH * W::WIDTH >= end - at;
+        if !is_enough {
+            self.learn(false);
+        }
+        is_enough
     }
 }
 

@@ -9,6 +9,7 @@ use crate::format::{BLOCK, Slots};
 use crate::kernel::{Kernel, Work};
 use crate::word::Word;
 use core::marker::PhantomData;
+use mpress_codec::support::prefetch;
 use mpress_codec::{Full, Out};
 
 /// The length of the pieces in which a longer message is encoded, each with its own search for predictors. A whole number of blocks.
@@ -38,6 +39,7 @@ impl<W: Word> Work<W> for Piece<'_, '_, W> {
     #[inline(always)]
     fn run<K: Kernel<W>>(self, kernel: K) -> Result<(), Full> {
         let Self { words, start, mut source, settings, blocks, slots, out, .. } = self;
+        prefetch(Blocks::fill::<W, K> as *const u8, 512);
         let shortlist = match &mut source {
             Source::Search(hints) => {
                 blocks.window.forget();
@@ -69,7 +71,7 @@ impl<W: Word> Work<W> for Piece<'_, '_, W> {
                 *first = blocks.last;
             }
             if let Some((start, before)) = &before {
-                blocks.look_back(kernel, words, at, settings, (*start, before), slots, out);
+                kernel.apart(|| blocks.look_back(kernel, words, at, settings, (*start, before), slots, out));
             }
         }
         Ok(())

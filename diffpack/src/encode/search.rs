@@ -160,6 +160,7 @@ impl<K> Search<'_, K> {
     }
 
     /// Finds the shortlist for the message.
+    #[inline(never)]
     pub(super) fn shortlist<W: Word>(&self) -> Shortlist
     where
         K: Kernel<W>,
@@ -213,6 +214,7 @@ impl<K> Search<'_, K> {
     }
 
     /// The best of `predictors` for the message, by samples.
+    #[inline(never)]
     pub(super) fn best_of<W: Word>(&self, predictors: &[Predictor]) -> Shortlist
     where
         K: Kernel<W>,

@@ -9,7 +9,7 @@ use crate::word::Word;
 use mpress_codec::{Full, Out};
 
 /// The thresholds to try for the narrow stream, as distances below the greatest width.
-const BELOW_GREATEST: [u8; 2] = [6, 18];
+const BELOW_GREATEST: [u8; 3] = [6, 12, 20];
 /// The number of bytes that a split at a threshold above 0 must save, to pay for its decoding time.
 const MARGIN: usize = 14;
 
@@ -34,7 +34,7 @@ impl Dealt {
     pub(super) const ZERO: Self = Self { wide: Block::ZERO, narrow: Block::ZERO };
 
     /// Finds the best split that beats the single `stream`: zeros from the rest, and at the given number of further thresholds.
-    #[inline(never)]
+    #[inline(always)]
     fn split<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
@@ -72,6 +72,7 @@ impl Dealt {
         Some(split)
     }
 
+    #[inline(always)]
     fn deal<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
@@ -97,7 +98,8 @@ impl Dealt {
         thresholds: Option<usize>,
     ) -> Coding {
         let stream = Stream::new::<W, K>(kernel, residuals, words);
-        let split = thresholds.and_then(|some| self.split(kernel, residuals, words, &stream, some));
+        let split =
+            thresholds.and_then(|some| kernel.apart(|| self.split(kernel, residuals, words, &stream, some)));
         Coding { stream, split }
     }
 
@@ -112,12 +114,12 @@ impl Dealt {
         out: &mut Out<'_>,
     ) -> Result<(), Full> {
         match &coding.split {
-            Some(split) => self.write_split(kernel, split, words, out),
+            Some(split) => kernel.apart(|| self.write_split(kernel, split, words, out)),
             None => coding.stream.write(kernel, residuals, words, out),
         }
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn write_split<W: Word, K: Kernel<W>>(
         &self,
         kernel: K,

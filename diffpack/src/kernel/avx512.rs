@@ -23,15 +23,20 @@ mod split;
 
 use super::{Code, Kernel, LAGS, Span, Words};
 use crate::decode::rebuild::{Form, Packed, Scratch, in_steps};
-use crate::format::Domain;
+use crate::format::{Domain, Predictor};
 use crate::kernel::block::{Block, Group, Groups, Mask, Widths};
 use crate::word::Word;
-use mpress_codec::support::Avx512;
+use mpress_codec::support::{Avx512, prefetch};
 use mpress_codec::{Full, Out};
 
 impl<W: Word> Kernel<W> for Avx512 {
     const ENCODES: Code = code!(predict::difference_cost::<W>: 2048, predict::below_cost::<W>: 512, predict::difference::<W>: 1600, predict::widths::<W>: 384, pack::pack::<W>: 1152);
-    const DECODES: Code = code!(rebuild::rebuild::<W>: 512, rebuild::Message::differences::<W, 1>: 2048, rebuild::Message::differences::<W, 2>: 2048);
+    fn prefetch_rebuild(self, predictor: &Predictor) {
+        prefetch(rebuild::rebuild::<W> as *const u8, 448);
+        let (code, bytes) = rebuild::code_of::<W>(predictor);
+        prefetch(code, bytes);
+    }
+    apart!("avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt");
     operations!(unsafe);
     operations!(x86);
     fn undo_difference(self, groups: usize, lags: &[u16], before: &[u8], words: &mut Words) {

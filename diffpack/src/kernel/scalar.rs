@@ -10,6 +10,7 @@ mod split;
 mod undo;
 
 use super::{Code, Kernel, LAGS, Span, Words};
+use crate::format::Predictor;
 use crate::kernel::block::{Block, Group, Groups, Mask, Widths};
 use crate::word::Word;
 pub(super) use fixed::{span, strip, to_fixed, to_float, trailing_zeros, unstrip};
@@ -35,7 +36,10 @@ fn lanes(group: &Group) -> [u64; 8] {
 
 impl<W: Word> Kernel<W> for Scalar {
     const ENCODES: Code = &[];
-    const DECODES: Code = &[];
+    fn prefetch_rebuild(self, _: &Predictor) {}
+    fn apart<T>(self, operation: impl FnOnce() -> T) -> T {
+        operation()
+    }
     operations!();
     operations!(undo);
     fn spread(self, packed: u64, bits: u32) -> u64 {

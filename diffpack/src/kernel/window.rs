@@ -95,6 +95,7 @@ impl<const N: usize> Window<N> {
     }
 
     /// Fills the window except for the first `there` bytes of the message's part, which are in place.
+    #[inline(always)]
     fn fill_by(
         &mut self,
         message: &[u8],

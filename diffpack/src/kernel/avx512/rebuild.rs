@@ -8,8 +8,7 @@
 use super::pack::Source;
 use super::short::{SOME, Short, lanes_up, load_edge};
 use crate::decode::rebuild::{Form, Packed};
-use crate::format::Domain;
-use crate::format::{GROUP, GROUPS, MAX_ORDER};
+use crate::format::{Domain, GROUP, GROUPS, MAX_ORDER, Predictor};
 use crate::kernel::block::Bytes;
 use crate::word::Word;
 use core::arch::x86_64::*;
@@ -48,7 +47,7 @@ fn shifts_of<W: Word>(lags: &[u16]) -> [usize; TERMS] {
 }
 
 /// The message while one of its blocks is being reconstructed.
-pub(super) struct Message {
+struct Message {
     /// The start of the message.
     start: *mut u8,
     /// Bytes reconstructed so far.
@@ -130,6 +129,22 @@ impl Message {
     }
 }
 
+/// The number of lags shorter than two vectors.
+fn shorts<W: Word>(lags: &[u16]) -> usize {
+    lags.partition_point(|lag| usize::from(*lag) < 2 * W::LANES)
+}
+
+/// Where the code for blocks of a predictor begins, and about how many bytes are used.
+pub(super) fn code_of<W: Word>(predictor: &Predictor) -> (*const u8, usize) {
+    match shorts::<W>(predictor.lags()) {
+        _ if predictor.has_maximum() => (Message::below::<W> as *const u8, 640),
+        0 => (Message::differences::<W, 0> as *const u8, 2048),
+        1 => (Message::differences::<W, 1> as *const u8, 4096),
+        2 => (Message::differences::<W, 2> as *const u8, 4096),
+        _ => (Message::differences::<W, 3> as *const u8, 5120),
+    }
+}
+
 /// Appends the words of a block to the message that begins at `start` of `out`.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn rebuild<W: Word>(
@@ -154,7 +169,7 @@ pub(super) fn rebuild<W: Word>(
     unsafe {
         match form.predictor.lags() {
             _ if form.predictor.has_maximum() => message.below::<W>(source, form, len),
-            lags => match lags.partition_point(|lag| usize::from(*lag) < 2 * W::LANES) {
+            lags => match shorts::<W>(lags) {
                 0 => message.differences::<W, 0>(source, form, len),
                 1 => message.differences::<W, 1>(source, form, len),
                 2 => message.differences::<W, 2>(source, form, len),
@@ -190,7 +205,7 @@ impl Message {
     /// `out` has room for them. The lags after the short ones are of two vectors or more.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline(never)]
-    pub(super) unsafe fn differences<W: Word, const SHORTS: usize>(
+    unsafe fn differences<W: Word, const SHORTS: usize>(
         mut self,
         mut source: Source<'_>,
         form: &Form<'_, W>,
