@@ -64,6 +64,7 @@ macro_rules! operations {
 }
 
 /// Functions, and about how many bytes of the code of each are used.
+#[cfg(target_arch = "x86_64")]
 macro_rules! code {
     ($($function:path: $bytes:literal),*) => {
         &[$(($function as *const u8, $bytes)),*]
@@ -71,6 +72,7 @@ macro_rules! code {
 }
 
 /// [`Kernel::apart`] for these features.
+#[cfg(target_arch = "x86_64")]
 macro_rules! apart {
     ($features:literal) => {
         fn apart<T>(self, operation: impl FnOnce() -> T) -> T {
@@ -86,6 +88,7 @@ macro_rules! apart {
 }
 
 /// A module of the functions for the fixed-point domain: those of the portable kernel, compiled for these features.
+#[cfg(target_arch = "x86_64")]
 macro_rules! fixed {
     ($features:literal) => {
         fixed! { @ $features
@@ -138,7 +141,9 @@ use crate::decode::rebuild::{self, Form, Packed, Scratch};
 use crate::format::{BLOCK, Predictor};
 use crate::word::Word;
 use block::{Block, Group, Groups, Mask, Widths};
-use mpress_codec::simd::{Simd, Tier};
+use mpress_codec::simd::Simd;
+#[cfg(target_arch = "x86_64")]
+use mpress_codec::simd::Tier;
 use mpress_codec::support::{self, kernels};
 #[cfg(target_arch = "x86_64")]
 use mpress_codec::support::{Avx2, Avx512};

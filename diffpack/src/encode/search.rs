@@ -70,6 +70,7 @@ impl Shortlist {
     }
 
     /// The shortlist for columns of records, which are too short to search: the simplest predictors, and the second difference.
+    #[inline(never)]
     pub(super) fn of_columns() -> Self {
         let [rotated, below, step, none] = SHORT;
         match Predictor::difference(Domain::Integer, &[1, 1]) {

@@ -120,7 +120,7 @@ pub(super) fn lanes_from<W: Word>(lane: usize) -> u32 {
 pub(super) fn load_edge<W: Word>(message: &[u8], at: isize) -> V {
     match usize::try_from(at) {
         Ok(at) => load_at(message, at),
-        Err(_) if at <= -(GROUP as isize) => return _mm512_setzero_si512(),
+        Err(_) if at <= -(GROUP as isize) => _mm512_setzero_si512(),
         Err(_) => {
             let lanes = at.unsigned_abs() / W::WIDTH;
             permute_kept::<W>(lanes_from::<W>(lanes), lanes_up::<W>(lanes), load_at(message, 0))
