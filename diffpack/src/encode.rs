@@ -102,7 +102,8 @@ impl<W: Word> Encode for Encoder<W> {
     }
 
     /// Returns `Some(false)` if all bits of the words look random. Takes a tenth of a microsecond, or half a microsecond from 256 KiB on; some
-    /// microseconds if the words look random, unless the effort is `Fast`, because the message may consist of structures.
+    /// microseconds if the words look random, unless the effort is `Fast`, because the message may consist of structures. Asks for the code of `encode`
+    /// if the message is short, so that it is near where caches are cold.
     fn worthwhile(&self, raw: &[u8]) -> Option<bool> {
         Some(W::worthwhile(self, raw))
     }

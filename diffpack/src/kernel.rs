@@ -162,7 +162,7 @@ pub(crate) const SAMPLE: usize = 512;
 pub(crate) const ROUND_BITS: u32 = 4;
 
 /// Statistics of some floats.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     /// The smallest unit in which one of them is a whole number (format, section 5).
     pub(crate) lowest: u32,
