@@ -139,9 +139,9 @@ pub(super) fn code_of<W: Word>(predictor: &Predictor) -> (*const u8, usize) {
     match shorts::<W>(predictor.lags()) {
         _ if predictor.has_maximum() => (Message::below::<W> as *const u8, 640),
         0 => (Message::differences::<W, 0> as *const u8, 2048),
-        1 => (Message::differences::<W, 1> as *const u8, 4096),
-        2 => (Message::differences::<W, 2> as *const u8, 4096),
-        _ => (Message::differences::<W, 3> as *const u8, 5120),
+        1 => (Message::differences::<W, 1> as *const u8, 6144),
+        2 => (Message::differences::<W, 2> as *const u8, 6144),
+        _ => (Message::differences::<W, 3> as *const u8, 6144),
     }
 }
 

@@ -56,7 +56,7 @@ pub(super) struct Short {
 impl Short {
     /// Starts at the end of a message with the differences of its words by the lags after the one at `i`. Values before the message are 0.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline(never)]
+    #[inline]
     pub(super) fn new<W: Word>(lags: &[u16], i: usize, message: &[u8]) -> Self {
         let zero = _mm512_setzero_si512();
         let lag = lags.get(i).map_or(1, |lag| usize::from(*lag));
