@@ -13,6 +13,6 @@ mod word;
 pub use crate::kernels;
 #[cfg(target_arch = "x86_64")]
 pub use entry::{Avx2, Avx512};
-pub use entry::{Task, run};
+pub use entry::{Task, code, prefetch, run};
 pub use wire::Wire;
 pub use word::Word;

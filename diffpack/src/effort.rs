@@ -34,9 +34,9 @@ pub(crate) struct Settings {
     pub(crate) hurry: bool,
     /// Whether to split off zeros, and the number of further thresholds to try.
     pub(crate) thresholds: Option<usize>,
-    /// Whether to look for repeated words.
-    pub(crate) repeats: bool,
-    /// Whether to look for the layout of records.
+    /// Whether to look for earlier words that are near.
+    pub(crate) lookback: bool,
+    /// Whether to look for the fields of records.
     pub(crate) records: bool,
 }
 
@@ -54,9 +54,9 @@ impl Effort {
         }
     }
 
-    pub(crate) const fn settings(self) -> Settings {
+    pub(crate) const fn settings(self) -> &'static Settings {
         match self {
-            Self::Fast => Settings {
+            Self::Fast => &Settings {
                 shortlist: 1,
                 quarters: 1,
                 kept: 3,
@@ -66,10 +66,10 @@ impl Effort {
                 fixed: false,
                 hurry: true,
                 thresholds: None,
-                repeats: false,
+                lookback: false,
                 records: false,
             },
-            Self::Balanced => Settings {
+            Self::Balanced => &Settings {
                 shortlist: 3,
                 quarters: 1,
                 kept: 3,
@@ -79,10 +79,10 @@ impl Effort {
                 fixed: true,
                 hurry: false,
                 thresholds: Some(0),
-                repeats: false,
+                lookback: false,
                 records: true,
             },
-            Self::Ratio => Settings {
+            Self::Ratio => &Settings {
                 shortlist: 6,
                 quarters: 2,
                 kept: 1,
@@ -91,8 +91,8 @@ impl Effort {
                 remembered: 8,
                 fixed: true,
                 hurry: false,
-                thresholds: Some(2),
-                repeats: true,
+                thresholds: Some(3),
+                lookback: true,
                 records: true,
             },
         }

@@ -1,12 +1,16 @@
 //! Constants of the wire format that `docs/format/diffpack.md` defines. Section numbers refer to that page.
 #![forbid(unsafe_code)]
 
+mod fields;
+mod predictor;
+
+pub(crate) use fields::{COLUMN, Fields, MAX_STRIDE, PIECE, column_width};
+pub(crate) use predictor::{Domain, Malformed, Predictor, Slots};
+
 /// Byte 0 of the header (section 2): the number of the format.
 pub(crate) const FORMAT: u8 = 1 << 4;
 /// In byte 0: the message is one of records.
 pub(crate) const RECORDS: u8 = 1;
-/// In byte 0: there may be blocks of copies.
-pub(crate) const COPIES: u8 = 1 << 1;
 /// Raw bytes of a full block (section 3).
 pub(crate) const BLOCK: usize = 2048;
 /// Groups of a full block (section 3).
@@ -20,9 +24,6 @@ pub(crate) const MAX_REACH: usize = 2047;
 /// The most factors of a difference (section 4).
 pub(crate) const MAX_ORDER: usize = 3;
 
-/// Bits of the fields of the head of a block of copies (section 9).
-const UNIT_BITS: u32 = 4;
-
 /// The 16 bits before a block or a narrow stream (sections 3 and 7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head(pub(crate) u16);
@@ -35,23 +36,11 @@ impl Head {
     pub(crate) const STORED: u16 = 14;
     /// The predictor code of a block with a definition.
     pub(crate) const DEFINED: u16 = 15;
-    const WIDTHS: u16 = (1 << 10) - 1;
+    /// The bits that every head has.
+    pub(crate) const WIDTHS: u16 = (1 << 10) - 1;
 
     pub(crate) const fn stored() -> Self {
         Self(Self::STORED << 12)
-    }
-
-    /// The head of a block of copies (section 9): the words of a unit less 1, and those of a first unit that began before the block.
-    pub(crate) const fn copies(words: u16, first: u16) -> Self {
-        Self(Self::STORED << 12 | first << (2 + UNIT_BITS) | words << 2 | 2)
-    }
-
-    /// What [`copies`](Self::copies) was given, if this is the head of a block of copies.
-    pub(crate) fn units(self) -> Option<(u16, u16)> {
-        let is_of_copies =
-            self.0 >> 12 == Self::STORED && self.0 & 3 == 2 && self.0 >> (2 + 2 * UNIT_BITS) & 3 == 0;
-        let field = |at: u32| self.0 >> at & ((1 << UNIT_BITS) - 1);
-        is_of_copies.then_some((field(2), field(2 + UNIT_BITS)))
     }
 
     /// A head without flags and without predictor code.
@@ -74,10 +63,5 @@ impl Head {
 
     pub(crate) const fn has(self, flag: u16) -> bool {
         self.0 & flag != 0
-    }
-
-    /// Whether the head has widths only: no flag is set.
-    pub(crate) const fn is_plain(self) -> bool {
-        self.0 & !Self::WIDTHS == 0
     }
 }

@@ -38,7 +38,6 @@ macro_rules! operations {
     (undo $($safety:tt)?) => {
         operations! { @ ($($safety)?)
             undo::undo_difference(groups: usize, lags: &[u16], before: &[u8], words: &mut Words);
-            fixed::unstrip(residuals: &mut Groups, counts: &Widths);
         }
     };
     ($($safety:tt)?) => {
@@ -59,6 +58,59 @@ macro_rules! operations {
             fixed::span(words: &[u8], span: &mut Span);
             fixed::trailing_zeros(residuals: &Block) -> Widths;
             fixed::strip(residuals: &mut Block, counts: &Widths);
+            fixed::unstrip(residuals: &mut Groups, counts: &Widths);
+        }
+    };
+}
+
+/// Functions, and about how many bytes of the code of each are used.
+#[cfg(target_arch = "x86_64")]
+macro_rules! code {
+    ($($function:path: $bytes:literal),*) => {
+        &[$(($function as *const u8, $bytes)),*]
+    };
+}
+
+/// [`Kernel::apart`] for these features.
+#[cfg(target_arch = "x86_64")]
+macro_rules! apart {
+    ($features:literal) => {
+        fn apart<T>(self, operation: impl FnOnce() -> T) -> T {
+            #[target_feature(enable = $features)]
+            #[inline(never)]
+            fn enter<T>(operation: impl FnOnce() -> T) -> T {
+                operation()
+            }
+            // SAFETY: `self` proves the features.
+            unsafe { enter(operation) }
+        }
+    };
+}
+
+/// A module of the functions for the fixed-point domain: those of the portable kernel, compiled for these features.
+#[cfg(target_arch = "x86_64")]
+macro_rules! fixed {
+    ($features:literal) => {
+        fixed! { @ $features
+            to_fixed(words: &[u8], unit: u32, fixed: &mut [u8]);
+            to_float(fixed: &[u8], unit: u32, words: &mut [u8]);
+            span(words: &[u8], span: &mut Span);
+            trailing_zeros(residuals: &Block) -> Widths;
+            strip(residuals: &mut Block, counts: &Widths);
+            unstrip(residuals: &mut Groups, counts: &Widths);
+        }
+    };
+    (@ $features:tt $($name:ident($($value:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
+        mod fixed {
+            use crate::kernel::block::{Block, Groups, Widths};
+            use crate::kernel::{Span, scalar};
+            use crate::word::Word;
+            $(
+                #[target_feature(enable = $features)]
+                pub(super) fn $name<W: Word>($($value: $type),*) $(-> $result)? {
+                    scalar::$name::<W>($($value),*)
+                }
+            )*
         }
     };
 }
@@ -79,20 +131,28 @@ macro_rules! by_order {
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+pub(crate) mod block;
 mod scalar;
 #[cfg(test)]
 mod tests;
+pub(crate) mod window;
 
-use crate::block::{Block, Group, Groups, Mask, Widths};
-use crate::format::BLOCK;
-use crate::rebuild::{self, Form, Packed, Scratch};
-use crate::window::Window;
+use crate::decode::rebuild::{self, Form, Packed, Scratch};
+use crate::format::{BLOCK, Predictor};
 use crate::word::Word;
+use block::{Block, Group, Groups, Mask, Widths};
 use mpress_codec::simd::Simd;
+#[cfg(target_arch = "x86_64")]
+use mpress_codec::simd::Tier;
 use mpress_codec::support::{self, kernels};
+#[cfg(target_arch = "x86_64")]
+use mpress_codec::support::{Avx2, Avx512};
 use mpress_codec::{Full, Out};
 pub(crate) use scalar::{Scalar, undo_below};
+use window::Window;
 
+/// The longest message that is brought near with the code for it: in longer ones the processor does that by itself, and the code takes a small part of the time.
+pub(crate) const SHORT: usize = 16 << 10;
 /// The number of lags that [`Kernel::lag_scores`] examines together.
 pub(crate) const LAGS: usize = 16;
 /// Bytes of eight groups, whose cost is computed at once.
@@ -102,7 +162,7 @@ pub(crate) const SAMPLE: usize = 512;
 pub(crate) const ROUND_BITS: u32 = 4;
 
 /// Statistics of some floats.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     /// The smallest unit in which one of them is a whole number (format, section 5).
     pub(crate) lowest: u32,
@@ -124,10 +184,19 @@ impl Default for Span {
 /// A block of words, and room for as many words before it.
 pub(crate) type Words = Window<{ 2 * BLOCK }>;
 
+/// Where the code of functions begins, and its length in bytes.
+pub(crate) type Code = &'static [(*const u8, usize)];
+
 /// Operations on blocks of words `W`. `at` is a byte offset in `bytes`; lags and reach count words. Lags are in ascending order.
 ///
 /// Words outside `bytes` are read as 0 or make the result arbitrary (but the same at every tier); callers ensure that there are none.
 pub(crate) trait Kernel<W>: Copy {
+    /// Runs an operation in a function of its own, compiled for the tier: what few blocks need is not among what all need.
+    fn apart<T>(self, operation: impl FnOnce() -> T) -> T;
+    /// The operations that nearly every block needs to be encoded.
+    const ENCODES: Code;
+    /// Asks for the code that rebuilds blocks of a predictor.
+    fn prefetch_rebuild(self, predictor: &Predictor);
     /// The residuals of the first groups of the block at `at`: its zigzagged difference by `lags`.
     fn difference(self, bytes: &[u8], at: usize, lags: &[u16], residuals: &mut [Group]);
     /// Returns the greatest of the words of some samples, rotated by `rotation`, and stores each word's distance below it.
@@ -176,14 +245,7 @@ pub(crate) trait Kernel<W>: Copy {
     }
     /// The inverse of [`difference`](Kernel::difference): replaces the first groups of residuals in the block of `words` by the words that follow
     /// those `before`, which must be as many as the lags reach plus a group. The part of `words` before the block is arbitrary afterwards.
-    ///
-    /// Only [`rebuild`](Kernel::rebuild) uses this and the other inverses: a kernel with its own `rebuild` keeps the portable ones.
-    fn undo_difference(self, groups: usize, lags: &[u16], before: &[u8], words: &mut Words)
-    where
-        W: Word,
-    {
-        Kernel::<W>::undo_difference(Scalar, groups, lags, before, words);
-    }
+    fn undo_difference(self, groups: usize, lags: &[u16], before: &[u8], words: &mut Words);
     /// Converts words to fixed point (format, section 5).
     fn to_fixed(self, words: &[u8], unit: u32, fixed: &mut [u8]);
     fn to_float(self, fixed: &[u8], unit: u32, words: &mut [u8]);
@@ -195,46 +257,7 @@ pub(crate) trait Kernel<W>: Copy {
     /// Shifts `counts` trailing zeros out of the differences of each group.
     fn strip(self, residuals: &mut Block, counts: &Widths);
     /// The inverse of [`strip`](Kernel::strip).
-    fn unstrip(self, residuals: &mut Groups, counts: &Widths)
-    where
-        W: Word,
-    {
-        Kernel::<W>::unstrip(Scalar, residuals, counts);
-    }
-}
-
-/// An operation on single words and bits, to be compiled for the tier. `run` and what it calls for every word must be inlined always.
-pub(crate) trait Chore {
-    /// The result.
-    type Output;
-    /// Runs the operation.
-    fn run(self) -> Self::Output;
-}
-
-/// Runs a chore that is compiled for this tier.
-pub(crate) fn compiled<T: Chore>(simd: Simd, chore: T) -> T::Output {
-    support::run(simd, Compiled(chore))
-}
-
-/// A [`Chore`] as the task of a tier.
-struct Compiled<T>(T);
-
-impl<T: Chore> support::Task for Compiled<T> {
-    type Output = T::Output;
-    #[inline(always)]
-    fn scalar(self) -> T::Output {
-        self.0.run()
-    }
-    #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
-    fn avx2(self, _: support::Avx2) -> T::Output {
-        self.0.run()
-    }
-    #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
-    fn avx512(self, _: support::Avx512) -> T::Output {
-        self.0.run()
-    }
+    fn unstrip(self, residuals: &mut Groups, counts: &Widths);
 }
 
 /// An operation to run with a kernel. `run` and what it calls for every block are inlined into the kernel's `enter`.
@@ -248,5 +271,28 @@ pub(crate) trait Work<W> {
 kernels! {
     /// Runs `work` with the best kernel for this tier.
     pub(crate) fn with<W: Word>(Work<W>);
-    Scalar, |kernel| kernel, |kernel| kernel
+    Scalar, |kernel| kernel, |kernel| kernel;
+    /// Where the code of an operation begins.
+    code_of
+}
+
+/// Asks for the code of an operation, `bytes` of it, and of others.
+pub(crate) fn prefetch<W: Word, T: Work<W>>(simd: Simd, bytes: usize, others: Code) {
+    if let Some(start) = code_of::<W, T>(simd) {
+        support::prefetch(start, bytes);
+    }
+    for (start, bytes) in others {
+        support::prefetch(*start, *bytes);
+    }
+}
+
+/// The operations to encode blocks with, of this tier.
+pub(crate) fn encodes<W: Word>(simd: Simd) -> Code {
+    match simd.tier() {
+        #[cfg(target_arch = "x86_64")]
+        Tier::Avx512 => <Avx512 as Kernel<W>>::ENCODES,
+        #[cfg(target_arch = "x86_64")]
+        Tier::Avx2 => <Avx2 as Kernel<W>>::ENCODES,
+        _ => &[],
+    }
 }

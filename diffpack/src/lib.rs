@@ -3,26 +3,11 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)] // allowed again only in `kernel`, for loads, stores and the calls that rely on a token
 
-mod block;
-mod blocks;
-mod copies;
 mod decode;
 mod effort;
 mod encode;
 mod format;
-mod hints;
 mod kernel;
-mod layout;
-mod predictor;
-mod rebuild;
-mod records;
-mod repeats;
-mod search;
-mod sequences;
-mod split;
-mod stream;
-mod stretch;
-mod window;
 mod word;
 
 pub use decode::Decoder;

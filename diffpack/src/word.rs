@@ -58,9 +58,8 @@ pub(crate) mod internal {
         /// Conversion to fixed point (format, section 5).
         fn to_fixed(self, unit: u32) -> Self;
         fn to_float(self, unit: u32) -> Self;
-        /// The exponent of a float and the number of trailing zeros in its fraction; `None` if the exponent is the least or the greatest one: for
-        /// zeros, denormals, infinities and NaNs.
-        fn exponent_and_zeros(self) -> Option<(u32, u32)>;
+        /// The exponent of a float, and the number of trailing zeros in its fraction with the bit that is not stored.
+        fn exponent_and_zeros(self) -> (Self, Self);
     }
 }
 
@@ -111,12 +110,11 @@ macro_rules! words {
                 if size == 0 { 0 } else { float }
             }
             #[inline(always)]
-            fn exponent_and_zeros(self) -> Option<(u32, u32)> {
+            fn exponent_and_zeros(self) -> (Self, Self) {
                 const F: u32 = <$word as Word>::FRACTION;
-                const TOP_EXPONENT: u32 = (1 << <$word as Word>::EXPONENT) - 1;
-                let exponent = (self >> F) as u32 & TOP_EXPONENT;
+                let exponent = self >> F & ((1 << <$word as Word>::EXPONENT) - 1);
                 let fraction = self & ((1 << F) - 1) | 1 << F;
-                (exponent != 0 && exponent != TOP_EXPONENT).then_some((exponent, fraction.trailing_zeros()))
+                (exponent, fraction.trailing_zeros() as $word)
             }
         }
     };

@@ -54,12 +54,19 @@ macro_rules! token {
             /// Runs this form of a task.
             #[inline]
             pub fn run<T: Task>(self, task: T) -> T::Output {
-                #[target_feature(enable = $features)]
-                fn enter<T: Task>(token: $token, task: T) -> T::Output {
-                    task.$form(token)
-                }
                 // SAFETY: a token of this tier exists only where the CPU has the features.
-                unsafe { enter(self, task) }
+                unsafe { Self::enter(self, task) }
+            }
+
+            #[target_feature(enable = $features)]
+            fn enter<T: Task>(token: Self, task: T) -> T::Output {
+                task.$form(token)
+            }
+
+            /// Where the code of such tasks begins.
+            #[must_use]
+            pub const fn code<T: Task>() -> *const u8 {
+                Self::enter::<T> as *const u8
             }
         }
     };
@@ -78,8 +85,35 @@ impl Avx512 {
     }
 }
 
+/// Where the code for tasks begins; `None` for portable code.
+#[must_use]
+#[inline]
+pub fn code<T: Task>(simd: Simd) -> Option<*const u8> {
+    match simd.tier() {
+        #[cfg(target_arch = "x86_64")]
+        Tier::Avx512 => Some(Avx512::code::<T>()),
+        #[cfg(target_arch = "x86_64")]
+        Tier::Avx2 => Some(Avx2::code::<T>()),
+        _ => None,
+    }
+}
+
+/// Asks for memory to be brought near: `bytes` from `start` on, of data or of code that will soon run. A program calls a codec between two pieces of its own
+/// work, which took the codec's code from the caches. If it just runs, each line is waited for; asked for ahead, many are on the way at once.
+#[inline(never)]
+pub fn prefetch(start: *const u8, bytes: usize) {
+    #[cfg(target_arch = "x86_64")]
+    for at in (0..bytes).step_by(64) {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch is a hint, which does nothing for an address that cannot be read.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(at).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (start, bytes);
+}
+
 /// A function that runs an operation with the kernel of a tier: `$work` is generic over its kernel, and `Scalar`, `Avx2` and `Avx512` (or what the
-/// arguments say) implement the kernel.
+/// arguments say) implement the kernel. With a name at the end there is a function, too, that says where the code for such an operation begins.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! kernels {
@@ -87,29 +121,40 @@ macro_rules! kernels {
         $(#[$doc:meta])*
         $vis:vis fn $name:ident $(<$word:ident: $bound:path>)? ($work:path);
         $scalar:expr, |$two:ident| $avx2:expr, |$five:ident| $avx512:expr
+        $(; $(#[$code_doc:meta])* $code:ident)?
     ) => {
+        struct Entry<$($word,)? T>(T, core::marker::PhantomData<($($word,)?)>);
+
+        impl<$($word: $bound,)? T: $work> $crate::support::Task for Entry<$($word,)? T> {
+            type Output = T::Output;
+            #[inline(always)]
+            fn scalar(self) -> T::Output {
+                self.0.run($scalar)
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[inline(always)]
+            fn avx2(self, $two: $crate::support::Avx2) -> T::Output {
+                self.0.run($avx2)
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[inline(always)]
+            fn avx512(self, $five: $crate::support::Avx512) -> T::Output {
+                self.0.run($avx512)
+            }
+        }
+
         $(#[$doc])*
         $vis fn $name<$($word: $bound,)? T: $work>(simd: $crate::simd::Simd, work: T) -> T::Output {
-            struct Entry<$($word,)? T>(T, core::marker::PhantomData<($($word,)?)>);
-
-            impl<$($word: $bound,)? T: $work> $crate::support::Task for Entry<$($word,)? T> {
-                type Output = T::Output;
-                #[inline(always)]
-                fn scalar(self) -> T::Output {
-                    self.0.run($scalar)
-                }
-                #[cfg(target_arch = "x86_64")]
-                #[inline(always)]
-                fn avx2(self, $two: $crate::support::Avx2) -> T::Output {
-                    self.0.run($avx2)
-                }
-                #[cfg(target_arch = "x86_64")]
-                #[inline(always)]
-                fn avx512(self, $five: $crate::support::Avx512) -> T::Output {
-                    self.0.run($avx512)
-                }
-            }
             $crate::support::run(simd, Entry::<$($word,)? T>(work, core::marker::PhantomData))
+        }
+
+        $crate::kernels! { @ $work; $($word: $bound)?; $($(#[$code_doc])* $vis fn $code)? }
+    };
+    (@ $work:path; $($word:ident: $bound:path)?;) => {};
+    (@ $work:path; $($word:ident: $bound:path)?; $(#[$doc:meta])* $vis:vis fn $code:ident) => {
+        $(#[$doc])*
+        $vis fn $code<$($word: $bound,)? T: $work>(simd: $crate::simd::Simd) -> Option<*const u8> {
+            $crate::support::code::<Entry<$($word,)? T>>(simd)
         }
     };
 }

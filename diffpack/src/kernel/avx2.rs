@@ -1,21 +1,29 @@
 //! The kernel for AVX2 and BMI2: a group fills two vectors.
 
-mod fixed;
+fixed!("avx2,bmi1,bmi2,lzcnt,popcnt");
 mod pack;
 mod predict;
 mod split;
-mod undo;
+pub(super) mod undo;
 
-use super::{Kernel, LAGS, Span, Words};
-use crate::block::{Block, Group, Groups, Mask, Widths, byte_bits};
-use crate::predictor::Domain;
-use crate::rebuild::{self, Form, Packed, Scratch};
+use super::{Code, Kernel, LAGS, Span, Words};
+use crate::decode::rebuild::{self, Form, Packed, Scratch};
+use crate::format::{Domain, Predictor};
+use crate::kernel::block::{Block, Group, Groups, Mask, Widths, byte_bits};
 use crate::word::Word;
-use mpress_codec::support::Avx2;
+use mpress_codec::support::{Avx2, prefetch};
 use mpress_codec::{Full, Out};
-pub(super) use pack::sum_and_ends;
+pub(super) use pack::{spans_nine, sum_and_ends};
 
 impl<W: Word> Kernel<W> for Avx2 {
+    const ENCODES: Code = code!(predict::difference_cost::<W>: 2048, predict::below_cost::<W>: 768, predict::difference::<W>: 1024, predict::widths::<W>: 768, pack::pack::<W>: 1024);
+    fn prefetch_rebuild(self, predictor: &Predictor) {
+        if !predictor.has_maximum() {
+            prefetch(pack::unpack::<W> as *const u8, 1024);
+            prefetch(undo::undo_difference::<W> as *const u8, 1024);
+        }
+    }
+    apart!("avx2,bmi1,bmi2,lzcnt,popcnt");
     operations!(unsafe);
     operations!(undo unsafe);
     operations!(x86);

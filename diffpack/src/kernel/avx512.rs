@@ -4,7 +4,7 @@
 /// those of other groups fill the gaps.
 macro_rules! each {
     ($i:ident, $body:block) => {
-        each!(@ $i, $body, 0, 1, 2, 3, 4, 5, 6, 7)
+        each!(@ $i, $body, 0, 1, 2, 3)
     };
     (@ $i:ident, $body:block, $($n:literal),*) => {
         $({
@@ -14,23 +14,34 @@ macro_rules! each {
     };
 }
 
-mod fixed;
+fixed!("avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt");
 mod pack;
 mod predict;
 mod rebuild;
 mod short;
 mod split;
 
-use super::{Kernel, LAGS, Span};
-use crate::block::{Block, Group, Groups, Mask, Widths};
-use crate::rebuild::{Form, Packed, Scratch};
+use super::{Code, Kernel, LAGS, Span, Words};
+use crate::decode::rebuild::{Form, Packed, Scratch, in_steps};
+use crate::format::{Domain, Predictor};
+use crate::kernel::block::{Block, Group, Groups, Mask, Widths};
 use crate::word::Word;
-use mpress_codec::support::Avx512;
+use mpress_codec::support::{Avx512, prefetch};
 use mpress_codec::{Full, Out};
 
 impl<W: Word> Kernel<W> for Avx512 {
+    const ENCODES: Code = code!(predict::difference_cost::<W>: 2048, predict::below_cost::<W>: 512, predict::difference::<W>: 1600, predict::widths::<W>: 384, pack::pack::<W>: 1152);
+    fn prefetch_rebuild(self, predictor: &Predictor) {
+        prefetch(rebuild::rebuild::<W> as *const u8, 448);
+        let (code, bytes) = rebuild::code_of::<W>(predictor);
+        prefetch(code, bytes);
+    }
+    apart!("avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt");
     operations!(unsafe);
     operations!(x86);
+    fn undo_difference(self, groups: usize, lags: &[u16], before: &[u8], words: &mut Words) {
+        Kernel::<W>::undo_difference(self.avx2(), groups, lags, before, words);
+    }
     fn rebuild(
         self,
         packed: Option<Packed<'_>>,
@@ -39,6 +50,9 @@ impl<W: Word> Kernel<W> for Avx512 {
         start: usize,
         out: &mut Out<'_>,
     ) -> Result<(), Full> {
+        if let Domain::Fixed(_) = form.predictor.domain {
+            return in_steps(self, packed, form, scratch, start, out);
+        }
         // SAFETY: `self` proves the features that the call requires.
         unsafe { rebuild::rebuild::<W>(packed, form, scratch.words.block(), start, out) }
     }

@@ -9,10 +9,11 @@ mod predict;
 mod split;
 mod undo;
 
-use super::{Kernel, LAGS, Span, Words};
-use crate::block::{Block, Group, Groups, Mask, Widths};
+use super::{Code, Kernel, LAGS, Span, Words};
+use crate::format::Predictor;
+use crate::kernel::block::{Block, Group, Groups, Mask, Widths};
 use crate::word::Word;
-pub(super) use fixed::{span, strip, to_fixed, to_float};
+pub(super) use fixed::{span, strip, to_fixed, to_float, trailing_zeros, unstrip};
 use mpress_codec::{Full, Out};
 pub(super) use pack::{ROOM, packed_len, sum_and_ends, used};
 pub(super) use predict::{lag_scores, shifts, term, terms};
@@ -34,6 +35,11 @@ fn lanes(group: &Group) -> [u64; 8] {
 }
 
 impl<W: Word> Kernel<W> for Scalar {
+    const ENCODES: Code = &[];
+    fn prefetch_rebuild(self, _: &Predictor) {}
+    fn apart<T>(self, operation: impl FnOnce() -> T) -> T {
+        operation()
+    }
     operations!();
     operations!(undo);
     fn spread(self, packed: u64, bits: u32) -> u64 {

@@ -2,16 +2,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
 
 mod conformance;
-mod copies;
 mod corpus;
 mod properties;
 mod records;
 mod tiers;
 mod wire;
 
-/// In a header: the message is one of records; there may be blocks of copies.
+/// In a header: the message is one of records.
 const RECORDS: u8 = 1;
-const COPIES: u8 = 2;
 
 /// The header of a message of `len` bytes.
 fn header(flags: u8, mut len: usize) -> Vec<u8> {

@@ -93,7 +93,7 @@ proptest! {
     }
 
     #[test]
-    fn hostile_wires_do_no_harm(flags in 0..4_u8, body in vec(any::<u8>(), 0..4000), len in 0..20_000_usize) {
+    fn hostile_wires_do_no_harm(flags in 0..2_u8, body in vec(any::<u8>(), 0..4000), len in 0..20_000_usize) {
         let wire = [header(flags, len), body].concat();
         hostile::<u64>(&wire, len);
         hostile::<u32>(&wire, len);

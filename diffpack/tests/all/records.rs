@@ -1,6 +1,6 @@
-//! Messages of records (format, section 10): handwritten wires, wires that are refused, and layouts that an encoder finds.
+//! Messages of records (format, section 9): handwritten wires, wires that are refused, and fields that an encoder finds.
 
-use crate::{COPIES, RECORDS, header};
+use crate::{RECORDS, header};
 use mpress_codec::DecodeErrorKind::{self, Corrupt, Length, Truncated};
 use mpress_codec::Encode;
 use mpress_codec::conformance::{decode, encode, random_bytes, tiers};
@@ -65,7 +65,7 @@ fn columns_begin_again_in_each_piece() {
 }
 
 #[test]
-fn layouts_that_cannot_be_are_refused() {
+fn fields_that_cannot_be_are_refused() {
     let empty = |layout: &[u8]| said(&[&header(RECORDS, 0), layout].concat(), 0);
     assert_eq!(empty(&[]), Err(Truncated), "no layout");
     assert_eq!(empty(&[7]), Err(Truncated), "no fields");
@@ -153,7 +153,7 @@ fn structures_that_are_mostly_noise_are_worthwhile() {
 }
 
 #[test]
-fn a_layout_is_kept_only_for_what_is_like_it() {
+fn fields_are_kept_only_for_what_is_like_it() {
     let records = structures(3000, false);
     // Of another length, because predictors are remembered by length.
     let field: Vec<u8> = (0..5000).flat_map(|i| (f64::from(i) * 0.001).sin().to_le_bytes()).collect();
@@ -179,7 +179,7 @@ fn a_layout_is_kept_only_for_what_is_like_it() {
 fn damaged_records_do_no_harm() {
     let raw = structures(2500, false);
     let wire = encode(&mut Encoder::<u64>::new(Effort::Ratio), &raw);
-    assert_eq!(wire[0] & (RECORDS | COPIES), RECORDS);
+    assert_eq!(wire[0] & RECORDS, RECORDS);
     for seed in 0..300 {
         let mut damaged = wire.clone();
         for change in random_bytes(seed, 8).as_chunks::<4>().0 {

@@ -4,11 +4,9 @@ use super::{GROUP, Group, V, load};
 use crate::support::Word;
 use core::arch::x86_64::*;
 
-/// The layout of lanes of one width in a packed group. Lane `i` starts at bit `shift[i]` of byte `i * width / 8`.
+/// The layout of lanes of one width in a packed group. Lane `i` starts at bit `i * width % 8` of byte `i * width / 8`.
 #[repr(align(64))]
 pub struct Layout {
-    /// The lanes' shift counts, as words.
-    shift: [[u8; 8]; 8],
     /// For each packed byte: the byte of the shifted lanes with its lower bits, and the one with its upper bits (the same one if all bits belong to
     /// one lane).
     lower: Group,
@@ -20,9 +18,32 @@ pub struct Layout {
     from: Group,
     /// In each lane's first byte: the packed byte after these.
     behind: Group,
-    /// The mask of a lane's bits.
-    low: u64,
 }
+
+/// The lanes' shift counts, as words: they are the same for widths that are the same modulo 8.
+#[repr(align(64))]
+struct Shifts([[[u8; 8]; 8]; 8]);
+
+static SHIFTS: Shifts = {
+    let mut shifts = [[[0; 8]; 8]; 8];
+    let mut i = 0;
+    while i < 64 {
+        shifts[i / 8][i % 8][0] = (i / 8 * (i % 8) % 8) as u8;
+        i += 1;
+    }
+    Shifts(shifts)
+};
+
+/// The masks of a lane's bits.
+static LOW: [u64; 65] = {
+    let mut low = [u64::MAX; 65];
+    let mut width = 0;
+    while width < 64 {
+        low[width] = (1 << width) - 1;
+        width += 1;
+    }
+    low
+};
 
 static LAYOUTS: [Layout; 65] = {
     let mut layouts = [const { Layout::new(0) }; 65];
@@ -37,19 +58,16 @@ static LAYOUTS: [Layout; 65] = {
 impl Layout {
     const fn new(width: usize) -> Self {
         let mut layout = Self {
-            shift: [[0; 8]; 8],
             lower: [0; GROUP],
             upper: [0; GROUP],
             lost: [1; GROUP],
             from: [0; GROUP],
             behind: [0; GROUP],
-            low: if width == 64 { u64::MAX } else { (1 << width) - 1 },
         };
         let last = GROUP - 1;
         let mut lane = 0;
         while lane < 8 {
             let (byte, shift) = (lane * width / 8, lane * width % 8);
-            layout.shift[lane][0] = shift as u8;
             let mut i = 0;
             while i < 8 {
                 layout.from[lane * 8 + i] = if byte + i < last { byte + i } else { last } as u8;
@@ -115,10 +133,10 @@ fn apart<W: Word>(v: V, width: u8) -> V {
     let count = _mm_cvtsi32_si128(width.into());
     match W::PER_LANE {
         1 => v,
-        2 => pairs_apart(v, count, LAYOUTS[usize::from(width) % 64].low),
+        2 => pairs_apart(v, count, LOW[usize::from(width) % 64]),
         _ => {
-            let low = LAYOUTS[usize::from(width) % 64].low;
-            let pairs = pairs_apart(v, _mm_add_epi64(count, count), LAYOUTS[usize::from(width) * 2 % 64].low);
+            let low = LOW[usize::from(width) % 64];
+            let pairs = pairs_apart(v, _mm_add_epi64(count, count), LOW[usize::from(width) * 2 % 64]);
             let even = _mm512_and_si512(pairs, _mm512_set1_epi32(low as i32));
             _mm512_or_si512(even, _mm512_slli_epi32::<16>(_mm512_srl_epi32(pairs, count)))
         }
@@ -132,6 +150,13 @@ fn pairs_apart(v: V, width: __m128i, low: u64) -> V {
     _mm512_or_si512(even, _mm512_slli_epi64::<32>(_mm512_srl_epi64(v, width)))
 }
 
+/// The shift counts of lanes of these bits.
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn shifts(bits: usize) -> V {
+    load(SHIFTS.0[bits % 8].as_flattened().first_chunk().unwrap_or(&[0; GROUP]))
+}
+
 impl Layout {
     /// The layout for groups of words of this width.
     #[inline(always)]
@@ -139,31 +164,26 @@ impl Layout {
         LAYOUTS.get(usize::from(width) * W::PER_LANE as usize).unwrap_or(&LAYOUTS[0])
     }
 
-    /// Bytes of a packed group, at most 64: as many as a lane has bits, because there are eight lanes.
-    #[inline(always)]
-    pub fn bytes(&self) -> usize {
-        64 - self.low.leading_zeros() as usize
-    }
-
     /// The words of a packed group. `NARROW`: a lane has at most 56 bits.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
     pub fn apart<W: Word, const NARROW: bool>(&self, packed: V, width: u8) -> V {
-        let shift = load(self.shift.as_flattened().first_chunk().unwrap_or(&[0; GROUP]));
+        let bits = usize::from(width) * W::PER_LANE as usize;
+        let shift = shifts(bits);
         let bytes = _mm512_permutexvar_epi8(load(&self.from), packed);
         let lanes = if NARROW {
             _mm512_srlv_epi64(bytes, shift)
         } else {
             _mm512_shrdv_epi64(bytes, _mm512_permutexvar_epi8(load(&self.behind), packed), shift)
         };
-        apart::<W>(_mm512_and_si512(lanes, _mm512_set1_epi64(self.low as i64)), width)
+        apart::<W>(_mm512_and_si512(lanes, _mm512_set1_epi64(LOW[bits.min(64)] as i64)), width)
     }
 
     /// The packed group of these lanes, which are [`together`](Self::together) and have 8 bits or more, or none. `PLAIN`: they have at most 56 bits.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
-    pub fn packed<const PLAIN: bool>(&self, lanes: V) -> V {
-        let shift = load(self.shift.as_flattened().first_chunk().unwrap_or(&[0; GROUP]));
+    pub fn packed<W: Word, const PLAIN: bool>(&self, lanes: V, width: u8) -> V {
+        let shift = shifts(usize::from(width) * W::PER_LANE as usize);
         let shifted = _mm512_sllv_epi64(lanes, shift);
         let v = _mm512_or_si512(
             _mm512_permutexvar_epi8(load(&self.lower), shifted),

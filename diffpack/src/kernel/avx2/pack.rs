@@ -1,61 +1,57 @@
 //! Packs groups to bits and back: eight lanes of one width, by shifts within lanes and byte shuffles within pairs of lanes.
 
-use crate::block::{Block, Group, Groups, Widths, window};
+use crate::decode::rebuild::Packed;
 use crate::format::{BLOCK, GROUP, GROUPS};
+use crate::kernel::block::{Block, Group, Groups, Widths, window};
 use crate::kernel::scalar::{ROOM, packed_len, used};
-use crate::rebuild::Packed;
 use crate::word::Word;
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
-use mpress_codec::support::avx2::{V, VECTOR, load, load_lane, splat, store, store_lane};
+use mpress_codec::support::avx2::{V, VECTOR, load, load_lane, splat, store, store_lane, sub};
 use mpress_codec::{Full, Out};
 
-/// The layout of lanes of one width in a packed group. A pair of lanes starts in the byte in which its first lane starts, and spans at most 16 bytes.
+/// The bytes of lanes of one width in a packed group. A pair of lanes starts in the byte in which its first lane starts, and spans at most 16 bytes.
 /// The bits that a lane loses when it is shifted to its position in that byte are added to the next lane.
 #[repr(align(64))]
-struct Layout {
-    /// The bit of its first byte at which a lane starts.
-    shift: [[u8; 8]; 8],
-    /// The number of bits of the previous lane that lie before that byte; its other bits are inserted below the lane.
-    spilt: [[u8; 8]; 8],
-    /// The left shift for the eight bytes that start one byte later.
-    behind: [[u8; 8]; 8],
+struct Lanes {
     /// For each byte of a packed pair: its source byte in the shifted lanes.
     together: Group,
     /// For each byte of the lanes: its source byte in the packed pair.
     apart: Group,
-    /// The mask of a lane's bits.
-    low: u64,
 }
 
-static LAYOUTS: [Layout; 65] = {
-    let mut layouts = [const { Layout::new(0) }; 65];
-    let mut width = 1;
-    while width <= 64 {
-        layouts[width] = Layout::new(width);
-        width += 1;
+/// The bit of its first byte at which a lane starts, for widths modulo 8.
+#[repr(align(64))]
+struct Shifts([[[u8; 8]; 8]; 8]);
+
+static SHIFTS: Shifts = {
+    let mut shifts = [[[0; 8]; 8]; 8];
+    let mut i = 0;
+    while i < 64 {
+        shifts[i / 8][i % 8][0] = (i / 8 * (i % 8) % 8) as u8;
+        i += 1;
     }
-    layouts
+    Shifts(shifts)
 };
 
-impl Layout {
+static LANES: [Lanes; 65] = {
+    let mut lanes = [const { Lanes::new(0) }; 65];
+    let mut width = 1;
+    while width <= 64 {
+        lanes[width] = Lanes::new(width);
+        width += 1;
+    }
+    lanes
+};
+
+impl Lanes {
     const fn new(width: usize) -> Self {
-        let mut layout = Self {
-            shift: [[0; 8]; 8],
-            spilt: [[0; 8]; 8],
-            behind: [[0; 8]; 8],
-            together: [0x80; GROUP],
-            apart: [0; GROUP],
-            low: if width == 64 { u64::MAX } else { (1 << width) - 1 },
-        };
+        let mut layout = Self { together: [0x80; GROUP], apart: [0; GROUP] };
         let mut lane = 0;
         while lane < 8 {
-            let (byte, shift) = (lane * width / 8, lane * width % 8);
+            let byte = lane * width / 8;
             let pair = lane / 2;
             let start = 2 * pair * width / 8;
-            layout.shift[lane][0] = shift as u8;
-            layout.behind[lane][0] = 8 - shift as u8;
-            layout.spilt[lane][0] = width.saturating_sub(shift) as u8;
             let mut i = 0;
             while i < 8 {
                 // The second lane of a pair is written later and takes the shared byte.
@@ -83,9 +79,11 @@ fn halves(group: &Group) -> [&[u8; VECTOR]; 2] {
     [low.unwrap_or(&[0; VECTOR]), high.unwrap_or(&[0; VECTOR])]
 }
 
-#[inline(always)]
-fn row(words: &[[u8; 8]; 8]) -> &Group {
-    words.as_flattened().first_chunk().unwrap_or(&[0; GROUP])
+/// The shift counts of lanes of these bits.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn shifts(bits: u32) -> [V; 2] {
+    load_both(SHIFTS.0[bits as usize % 8].as_flattened().first_chunk().unwrap_or(&[0; GROUP]))
 }
 
 /// Compacts the words of each 64-bit lane, of `width` bits each, at its lower end.
@@ -135,8 +133,10 @@ fn pairs_apart(v: V, width: __m128i, low: u64) -> V {
 }
 
 /// A mask of the lowest `bits` bits.
-const fn low(bits: u32) -> u64 {
-    if bits < 64 { (1 << bits) - 1 } else { u64::MAX }
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn low(bits: u32) -> u64 {
+    _bzhi_u64(u64::MAX, bits)
 }
 
 /// The byte of a packed group in which a pair starts.
@@ -210,7 +210,7 @@ fn pack_groups<W: Word>(residuals: &Block, widths: &[u8], to: &mut [MaybeUninit<
         let room: Option<&mut [MaybeUninit<u8>; GROUP + ROOM]> =
             to.get_mut(at..).and_then(|rest| rest.first_chunk_mut());
         let bits = u32::from(*width) * W::PER_LANE;
-        let (Some(to), Some(layout)) = (room, LAYOUTS.get(bits as usize)) else { return at };
+        let (Some(to), Some(layout)) = (room, LANES.get(bits as usize)) else { return at };
         let [a, b] = load_both(group);
         let lanes = [together::<W>(a, *width), together::<W>(b, *width)];
         if bits < 8 {
@@ -219,7 +219,7 @@ fn pack_groups<W: Word>(residuals: &Block, widths: &[u8], to: &mut [MaybeUninit<
             }
         } else {
             // Pairs start at most 16 bytes apart, and the last one extends past the group's `bits` bytes.
-            for (i, pair) in packed(lanes, layout).into_iter().enumerate() {
+            for (i, pair) in packed(lanes, layout, bits).into_iter().enumerate() {
                 let Some(to) = to.get_mut(start(i, bits)..).and_then(|rest| rest.first_chunk_mut()) else {
                     return at;
                 };
@@ -234,12 +234,13 @@ fn pack_groups<W: Word>(residuals: &Block, widths: &[u8], to: &mut [MaybeUninit<
 /// The packed pairs of lanes of at least 8 bits. Each byte is shared by at most two lanes.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn packed([a, b]: [V; 2], layout: &Layout) -> [__m128i; 4] {
+fn packed([a, b]: [V; 2], layout: &Lanes, bits: u32) -> [__m128i; 4] {
     // The previous lane of each lane. The first lane has none, but takes no bits from it.
     let before_a = _mm256_permute4x64_epi64::<0x93>(a);
     let before_b = _mm256_blend_epi32::<3>(_mm256_permute4x64_epi64::<0x93>(b), before_a);
-    let [shift_a, shift_b] = load_both(row(&layout.shift));
-    let [spilt_a, spilt_b] = load_both(row(&layout.spilt));
+    // As many bits of the previous lane lie before the byte that they share; its other bits are inserted below the lane.
+    let ([shift_a, shift_b], all) = (shifts(bits), splat(u64::from(bits)));
+    let [spilt_a, spilt_b] = [sub::<u64>(all, shift_a), sub::<u64>(all, shift_b)];
     let [together_a, together_b] = load_both(&layout.together);
     let a = _mm256_or_si256(_mm256_sllv_epi64(a, shift_a), _mm256_srlv_epi64(before_a, spilt_a));
     let b = _mm256_or_si256(_mm256_sllv_epi64(b, shift_b), _mm256_srlv_epi64(before_b, spilt_b));
@@ -279,19 +280,31 @@ pub(super) fn unpack<W: Word>(wire: &[u8], widths: &Widths, words: usize, residu
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn unpack_each<W: Word>(packed: Packed<'_>, words: usize, take: impl FnMut([V; 2])) {
-    // Widths past the last group are arbitrary.
-    let is_wide = _mm256_cmpgt_epi8(load(packed.widths), _mm256_set1_epi8(56 / W::PER_LANE as i8));
-    if _mm256_testz_si256(is_wide, is_wide) == 1 {
-        unpack_groups::<W, false>(packed, words, take);
-    } else {
+    if spans_nine::<W>(packed.widths) {
         unpack_groups::<W, true>(packed, words, take);
+    } else {
+        unpack_groups::<W, false>(packed, words, take);
     }
 }
 
-/// `WIDE`: some lanes have more than 56 bits and may extend into a ninth byte.
+/// Whether a packed lane may span nine bytes: that one begins so late in a byte only with 59, 61, 62 and 63 bits. Widths past the last group may make it
+/// `true`.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn unpack_groups<W: Word, const WIDE: bool>(
+pub(in crate::kernel) fn spans_nine<W: Word>(widths: &Widths) -> bool {
+    let is = |bits: u8| _mm256_cmpeq_epi8(load(widths), _mm256_set1_epi8(bits as i8));
+    let some = match W::PER_LANE {
+        1 => _mm256_or_si256(_mm256_or_si256(is(59), is(61)), _mm256_or_si256(is(62), is(63))),
+        2 => is(31),
+        _ => return false,
+    };
+    _mm256_testz_si256(some, some) == 0
+}
+
+/// `NINE`: some lanes span nine bytes.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn unpack_groups<W: Word, const NINE: bool>(
     Packed { wire, widths }: Packed<'_>,
     words: usize,
     mut take: impl FnMut([V; 2]),
@@ -300,21 +313,20 @@ fn unpack_groups<W: Word, const WIDE: bool>(
     let mut spare = [0; GROUP + ROOM];
     for width in used::<W>(widths, words) {
         let bits = u32::from(*width) * W::PER_LANE;
-        let Some(layout) = LAYOUTS.get(bits as usize) else { return };
+        let Some(layout) = LANES.get(bits as usize) else { return };
         let packed = window(wire, at, &mut spare);
         let mut v = lanes(packed, layout, bits, 0);
-        for (v, shift) in v.iter_mut().zip(load_both(row(&layout.shift))) {
+        for (v, shift) in v.iter_mut().zip(shifts(bits)) {
             *v = _mm256_srlv_epi64(*v, shift);
         }
-        if WIDE {
+        if NINE {
             // The same lanes from one byte later; they agree where they overlap.
             let behind = lanes(packed, layout, bits, 1);
-            let shifts = load_both(row(&layout.behind));
-            for ((v, behind), shift) in v.iter_mut().zip(behind).zip(shifts) {
-                *v = _mm256_or_si256(*v, _mm256_sllv_epi64(behind, shift));
+            for ((v, behind), shift) in v.iter_mut().zip(behind).zip(shifts(bits)) {
+                *v = _mm256_or_si256(*v, _mm256_sllv_epi64(behind, sub::<u64>(splat(8_u64), shift)));
             }
         }
-        take(v.map(|v| apart::<W>(_mm256_and_si256(v, splat(layout.low)), *width)));
+        take(v.map(|v| apart::<W>(_mm256_and_si256(v, splat(low(bits))), *width)));
         at += bits as usize;
     }
 }
@@ -322,7 +334,7 @@ fn unpack_groups<W: Word, const WIDE: bool>(
 /// Eight bytes for each lane, from `behind` bytes after its first byte.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn lanes(packed: &[u8; GROUP + ROOM], layout: &Layout, bits: u32, behind: usize) -> [V; 2] {
+fn lanes(packed: &[u8; GROUP + ROOM], layout: &Lanes, bits: u32, behind: usize) -> [V; 2] {
     let pair = |i: usize| {
         let bytes = packed.get(start(i, bits) + behind..).and_then(|rest| rest.first_chunk());
         load_lane(bytes.unwrap_or(&[0; 16]))

@@ -1,7 +1,7 @@
 //! Words to residuals, and their cost.
 
-use crate::block::{Group, Widths};
 use crate::format::BLOCK;
+use crate::kernel::block::{Group, Widths};
 use crate::kernel::scalar::{self, shifts, terms};
 use crate::kernel::{LAGS, SAMPLE};
 use crate::word::Word;

@@ -1,48 +1,13 @@
-//! Deals residuals to two streams and collects them again, by permutations from a table: of all words of a vector or, with 16 bits, of half of one.
+//! Deals residuals to two streams and collects them again, by permutations of all words of a vector or, with 16 bits, of half of one.
 
-use crate::block::{Block, Groups, Mask, window};
 use crate::format::BLOCK;
+use crate::kernel::block::{Block, Groups, Mask, window};
 use crate::word::Word;
 use core::arch::x86_64::*;
 use mpress_codec::support::avx2::{Bytes, V, VECTOR, equal, load, load_at, splat, store};
 
-/// For each mask of the words that are moved at once, the source lane of each lane.
-#[repr(align(32))]
-struct Moves<T, const N: usize> {
-    /// Compacts the lanes of the mask.
-    together: [[T; 8]; N],
-    /// The source of each lane, with the highest bit set if the lane is in the mask.
-    apart: [[T; 8]; N],
-}
-
-/// The table for words of `$width` lanes.
-macro_rules! moves {
-    ($number:ty, $masks:literal, $width:literal) => {{
-        let mut moves = Moves { together: [[0; 8]; $masks], apart: [[0; 8]; $masks] };
-        let mut mask = 0;
-        while mask < $masks {
-            let (mut ins, mut outs) = (0, 0);
-            let mut lane = 0;
-            while lane < 8 {
-                if mask >> (lane / $width) & 1 == 1 {
-                    moves.together[mask][ins] = lane as $number;
-                    moves.apart[mask][lane] = <$number>::MIN | ins as $number;
-                    ins += 1;
-                } else {
-                    moves.apart[mask][lane] = outs;
-                    outs += 1;
-                }
-                lane += 1;
-            }
-            mask += 1;
-        }
-        moves
-    }};
-}
-
-/// For four words of two lanes, in the form that is loaded; and for eight words of one lane, as bytes, because there are many masks.
-static FOUR: Moves<i32, 16> = moves!(i32, 16, 2);
-static EIGHT: Moves<i8, 256> = moves!(i8, 256, 1);
+/// The numbers of eight lanes, a byte each. Words of 64 bits are two lanes.
+const LANES: u64 = 0x0706_0504_0302_0100;
 
 /// The number of words moved at once.
 const fn count<W: Word>() -> usize {
@@ -58,67 +23,39 @@ fn bits<W: Word>(mask: &Mask, i: usize) -> u8 {
     }
 }
 
+/// All bits of the bytes whose lanes are in the mask.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn together<W: Word>(mask: u8) -> V {
+fn lanes<W: Word>(mask: u8) -> u64 {
     match W::BITS {
-        64 => load_numbers(&FOUR.together[usize::from(mask % 16)]),
-        _ => load_bytes::<W>(&EIGHT.together[usize::from(mask)]),
+        64 => _pdep_u64(mask.into(), 0x0001_0001_0001_0001).wrapping_mul(0xffff),
+        _ => _pdep_u64(mask.into(), 0x0101_0101_0101_0101).wrapping_mul(0xff),
     }
 }
 
+/// A vector of the bytes, each repeated (16 bits) or extended by its sign.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn apart<W: Word>(mask: u8) -> V {
+fn vector<W: Word>(bytes: u64) -> V {
+    let bytes = _mm_cvtsi64_si128(bytes as i64);
     match W::BITS {
-        64 => load_numbers(&FOUR.apart[usize::from(mask % 16)]),
-        _ => load_bytes::<W>(&EIGHT.apart[usize::from(mask)]),
+        16 => _mm256_castsi128_si256(_mm_unpacklo_epi8(bytes, bytes)),
+        _ => _mm256_cvtepi8_epi32(bytes),
     }
 }
 
 /// The words with these lane numbers.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn moved<W: Word>(v: V, numbers: V) -> V {
+fn moved<W: Word>(v: V, numbers: u64) -> V {
+    let numbers = vector::<W>(numbers);
     match W::BITS {
+        // Both bytes of each word.
         16 => {
-            // Both bytes of each word.
-            let even = _mm256_and_si256(_mm256_add_epi8(numbers, numbers), _mm256_set1_epi8(15));
+            let even = _mm256_add_epi8(numbers, numbers);
             _mm256_shuffle_epi8(v, _mm256_add_epi8(even, _mm256_set1_epi16(0x0100)))
         }
         _ => _mm256_permutevar8x32_epi32(v, numbers),
-    }
-}
-
-/// Words of `b` where the lane number is marked, otherwise of `a`.
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn chosen<W: Word>(a: V, b: V, numbers: V) -> V {
-    match W::BITS {
-        16 => _mm256_blendv_epi8(a, b, numbers),
-        _ => _mm256_castps_si256(_mm256_blendv_ps(
-            _mm256_castsi256_ps(a),
-            _mm256_castsi256_ps(b),
-            _mm256_castsi256_ps(numbers),
-        )),
-    }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn load_numbers(numbers: &[i32; 8]) -> V {
-    // SAFETY: the 32 bytes of the array are readable; the load requires no alignment.
-    unsafe { _mm256_loadu_si256(numbers.as_ptr().cast()) }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn load_bytes<W: Word>(numbers: &[i8; 8]) -> V {
-    // SAFETY: the 8 bytes of the array are readable; the load requires no alignment.
-    let numbers = unsafe { _mm_loadl_epi64(numbers.as_ptr().cast()) };
-    match W::BITS {
-        16 => _mm256_castsi128_si256(_mm_unpacklo_epi8(numbers, numbers)),
-        _ => _mm256_cvtepi8_epi32(numbers),
     }
 }
 
@@ -164,8 +101,9 @@ pub(super) fn deal<W: Word>(
     let (mut wides, mut narrows) = (0, 0);
     for i in 0..words.div_ceil(count::<W>()) {
         let (is_wide, v) = (bits::<W>(mask, i), load_part(residuals, i * bytes));
-        store_part(&mut wide.0, wides, moved::<W>(v, together::<W>(is_wide)));
-        store_part(&mut narrow.0, narrows, moved::<W>(v, together::<W>(!is_wide)));
+        let lanes = lanes::<W>(is_wide);
+        store_part(&mut wide.0, wides, moved::<W>(v, _pext_u64(LANES, lanes)));
+        store_part(&mut narrow.0, narrows, moved::<W>(v, _pext_u64(LANES, !lanes)));
         let wide_bytes = is_wide.count_ones() as usize * W::WIDTH;
         wides += wide_bytes;
         narrows += bytes - wide_bytes;
@@ -200,10 +138,12 @@ pub(super) fn collect<W: Word>(wide: &Block, narrow: &Block, mask: &Mask, residu
     let (mut wides, mut narrows) = (0, 0);
     for i in 0..BLOCK / bytes {
         let is_wide = bits::<W>(mask, i);
-        let numbers = apart::<W>(is_wide);
+        let lanes = lanes::<W>(is_wide);
+        let numbers = _pdep_u64(LANES, lanes) | _pdep_u64(LANES, !lanes);
         let from_narrow = moved::<W>(load_part(narrow, narrows), numbers);
         let from_wide = moved::<W>(load_part(wide, wides), numbers);
-        store_part(residuals.as_flattened_mut(), i * bytes, chosen::<W>(from_narrow, from_wide, numbers));
+        let v = _mm256_blendv_epi8(from_narrow, from_wide, vector::<W>(lanes));
+        store_part(residuals.as_flattened_mut(), i * bytes, v);
         let wide_bytes = is_wide.count_ones() as usize * W::WIDTH;
         wides += wide_bytes;
         narrows += bytes - wide_bytes;

@@ -1,10 +1,10 @@
 //! Residuals to words, one factor 1 - B^lag after another. Lags are in bytes here, so that the same permutations serve every word.
 
 use super::pack::unpack_each;
+use crate::decode::rebuild::{Form, Packed};
 use crate::format::{BLOCK, GROUP, GROUPS};
 use crate::kernel::Words;
 use crate::kernel::scalar::{self, SHORT, shifts};
-use crate::rebuild::{Form, Packed};
 use crate::word::Word;
 use core::arch::x86_64::*;
 use mpress_codec::support::avx2::{

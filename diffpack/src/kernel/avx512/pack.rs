@@ -1,31 +1,15 @@
 //! Packs groups to bits and back: eight lanes of one width, by shifts within lanes and byte permutations across them.
 
-use crate::block::{Block, EACH, Groups, Widths, byte_bits};
+use crate::decode::rebuild::Packed;
 use crate::format::{BLOCK, GROUP, GROUPS};
-use crate::kernel::avx2::sum_and_ends;
+use crate::kernel::avx2::{spans_nine, sum_and_ends};
+use crate::kernel::block::{Block, Groups, Widths, byte_bits};
 use crate::kernel::scalar::{packed_len, used};
-use crate::rebuild::Packed;
 use crate::word::Word;
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 use mpress_codec::support::avx512::{Layout, V, load, load_to_the_end, load_unchecked, store};
 use mpress_codec::{Full, Out};
-
-/// Whether one permutation can pack the lanes of every width: none is below 8 bits or above 56. Reads eight widths at a time, as they were stored;
-/// widths past the last group may make it `false`.
-#[inline(always)]
-fn is_plain<W: Word>(widths: &Widths, groups: usize) -> bool {
-    let least = 8 / W::PER_LANE as u64;
-    let greatest = 56 / W::PER_LANE as u64;
-    let mut bad = 0;
-    for eight in &widths.as_chunks().0[..groups.div_ceil(8)] {
-        let eight = u64::from_le_bytes(*eight);
-        // Widths past the last group are arbitrary; the mask prevents carries.
-        let low = eight & (EACH * 127);
-        bad |= !(low + EACH * (128 - least)) | (low + EACH * (127 - greatest)) | eight;
-    }
-    bad & (EACH * 128) == 0
-}
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn pack<W: Word>(
@@ -35,13 +19,14 @@ pub(super) fn pack<W: Word>(
     out: &mut Out<'_>,
 ) -> Result<(), Full> {
     let used = used::<W>(widths, words);
-    let (sum, _, greatest) = sum_and_ends(widths, used.len());
+    let (sum, least, greatest) = sum_and_ends(widths, used.len());
     let len = packed_len::<W>(used, words, sum);
     // What follows relies on it, and `append` on groups of a vector at most.
     if u32::from(greatest) > W::BITS {
         return Err(Full);
     }
-    let plain = is_plain::<W>(widths, used.len());
+    // One permutation packs the lanes.
+    let plain = u32::from(least) * W::PER_LANE >= 8 && !spans_nine::<W>(widths);
     if out.remaining() < len + GROUP {
         let mut packed = [MaybeUninit::uninit(); BLOCK + GROUP];
         let mut packed = Out::new(&mut packed);
@@ -69,12 +54,12 @@ unsafe fn append<W: Word>(residuals: &Block, widths: &[u8], len: usize, plain: b
         let bits = u32::from(*width) * W::PER_LANE;
         let layout = Layout::of::<W>(*width);
         let packed = if plain {
-            layout.packed::<true>(lanes)
+            layout.packed::<W, true>(lanes, *width)
         } else if bits < 8 {
             let low = _mm_cvtsi128_si64(_mm512_cvtepi64_epi8(lanes)) as u64;
             _mm512_zextsi128_si512(_mm_cvtsi64_si128(_pext_u64(low, byte_bits(bits)) as i64))
         } else {
-            layout.packed::<false>(lanes)
+            layout.packed::<W, false>(lanes, *width)
         };
         // SAFETY: all groups before this one are kept whole, so it begins within the `len` bytes, which have a vector of room behind them.
         unsafe { _mm512_storeu_si512(to.add(at).cast(), packed) };
@@ -83,20 +68,6 @@ unsafe fn append<W: Word>(residuals: &Block, widths: &[u8], len: usize, plain: b
     }
     // SAFETY: no group is longer than a vector, so the stores covered all of these bytes.
     unsafe { out.assume_written(len) };
-}
-
-/// Whether one permutation can unpack the lanes of every width: none is above 56 bits. Reads eight widths at a time, as they were stored; widths past
-/// the last group may make it `false`.
-#[inline(always)]
-fn is_narrow<W: Word>(widths: &Widths) -> bool {
-    let greatest = 56 / W::PER_LANE as u64;
-    let mut bad = 0;
-    for eight in widths.as_chunks().0 {
-        let eight = u64::from_le_bytes(*eight);
-        // Widths past the last group are arbitrary; the mask prevents carries.
-        bad |= ((eight & (EACH * 127)) + EACH * (127 - greatest)) | eight;
-    }
-    bad & (EACH * 128) == 0
 }
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
@@ -110,31 +81,49 @@ pub(super) fn unpack<W: Word>(wire: &[u8], widths: &Widths, words: usize, residu
 /// Reads packed groups, one after the other.
 pub(super) struct Source<'a> {
     packed: Packed<'a>,
-    /// The offset of the next group, and the first one from which less than a vector is left.
-    pub(super) at: usize,
-    end: usize,
-    /// Whether no lane has more than 56 bits.
-    pub(super) narrow: bool,
+    /// The offset of the next group.
+    at: usize,
+    /// Whether no lane spans nine bytes.
+    narrow: bool,
 }
 
 impl<'a> Source<'a> {
+    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
     pub(super) fn new<W: Word>(packed: Packed<'a>) -> Self {
-        let end = (packed.wire.len() + 1).saturating_sub(GROUP);
-        Self { packed, at: 0, end, narrow: is_narrow::<W>(packed.widths) }
+        Self { packed, at: 0, narrow: !spans_nine::<W>(packed.widths) }
     }
 
     /// The residuals of group `i`, which follows the group read before.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
     pub(super) fn group<W: Word>(&mut self, i: usize) -> V {
+        let group = load_to_the_end(self.packed.wire, self.at);
+        self.unpacked::<W>(i, group)
+    }
+
+    /// Whether so many bytes are left.
+    pub(super) fn has(&self, bytes: usize) -> bool {
+        self.packed.wire.len() >= self.at + bytes
+    }
+
+    /// The residuals of group `i`, which follows the group read before.
+    ///
+    /// # Safety
+    /// A vector or more is left.
+    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    pub(super) unsafe fn inside<W: Word>(&mut self, i: usize) -> V {
+        // SAFETY: guaranteed by the caller.
+        let group = unsafe { load_unchecked(self.packed.wire, self.at) };
+        self.unpacked::<W>(i, group)
+    }
+
+    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    fn unpacked<W: Word>(&mut self, i: usize, group: V) -> V {
         let width = self.packed.widths[i % GROUPS];
         let layout = Layout::of::<W>(width);
-        let group = if self.at < self.end {
-            // SAFETY: a vector or more is left.
-            unsafe { load_unchecked(self.packed.wire, self.at) }
-        } else {
-            load_to_the_end(self.packed.wire, self.at)
-        };
         self.at += usize::from(width) * W::PER_LANE as usize;
         if self.narrow {
             layout.apart::<W, true>(group, width)
@@ -142,28 +131,4 @@ impl<'a> Source<'a> {
             layout.apart::<W, false>(group, width)
         }
     }
-
-    /// The widths of the `N` groups from `i` on and the bytes they may take; `None` near the end.
-    #[inline]
-    pub(super) fn some<const N: usize, const ROOM: usize>(
-        &self,
-        i: usize,
-    ) -> Option<(&'a [u8; N], &'a [u8; ROOM])> {
-        let Packed { wire, widths } = self.packed;
-        Some((widths.get(i..)?.first_chunk()?, wire.get(self.at..)?.first_chunk()?))
-    }
-}
-
-/// Unpacks the group at byte `at` and moves past it.
-///
-/// # Safety
-/// A vector ends there at or before the end of `wire`.
-#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-pub(super) unsafe fn unpack_at<W: Word, const NARROW: bool>(wire: &[u8], at: &mut usize, width: u8) -> V {
-    let layout = Layout::of::<W>(width);
-    // SAFETY: guaranteed by the caller.
-    let group = unsafe { load_unchecked(wire, *at) };
-    *at += layout.bytes();
-    layout.apart::<W, NARROW>(group, width)
 }

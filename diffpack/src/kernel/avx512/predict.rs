@@ -1,7 +1,7 @@
 //! Words to residuals, and their cost.
 
-use crate::block::{Group, Widths, groups};
 use crate::format::{GROUP, GROUPS};
+use crate::kernel::block::{Group, Widths, groups};
 use crate::kernel::scalar::{self, shifts, terms};
 use crate::kernel::{LAGS, SAMPLE};
 use crate::word::Word;

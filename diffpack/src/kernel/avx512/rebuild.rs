@@ -5,19 +5,14 @@
 //! longer lags are read from the message: if y is the difference by the long lags a, b, ..., then x(i) = y(i) + x(i - a) + x(i - b) - x(i - a -
 //! b)..., so nothing but the message itself must be kept.
 
-use super::fixed::{fixed_of, float_of};
-use super::pack::{Source, unpack_at};
-use super::short::{SOME, Short, lanes_from, lanes_up, load_edge};
-use crate::block::Bytes;
-use crate::format::{GROUP, GROUPS, MAX_ORDER};
-use crate::predictor::Domain;
-use crate::rebuild::{Form, Packed};
+use super::pack::Source;
+use super::short::{SOME, Short, lanes_up, load_edge};
+use crate::decode::rebuild::{Form, Packed};
+use crate::format::{Domain, GROUP, GROUPS, MAX_ORDER, Predictor};
+use crate::kernel::block::Bytes;
 use crate::word::Word;
 use core::arch::x86_64::*;
-use core::ops::Range;
-use mpress_codec::support::avx512::{
-    V, add, behind, lane_indexes, permute_kept, rotated_right, shifted_left, splat, sub, unzigzag,
-};
+use mpress_codec::support::avx512::{V, add, behind, rotated_right, splat, sub, unzigzag};
 use mpress_codec::{Full, Out};
 
 /// The distance in groups below which a load that spans two stores would wait for them.
@@ -25,50 +20,21 @@ const RECENT: usize = 12;
 /// The maximum number of terms of a difference besides the word itself.
 const TERMS: usize = (1 << MAX_ORDER) - 1;
 
-/// Unpacks the groups from `$i` on into `$v`. Not a function, because the vectors must stay in registers.
-macro_rules! unpack_some {
-    ($word:ident, $source:ident, $i:ident, $v:ident) => {
-        match $source.some::<SOME, { SOME * GROUP }>($i) {
-            Some((widths, room)) => {
-                let mut from = 0;
-                if $source.narrow {
-                    each!(I, {
-                        // SAFETY: no group is longer than a vector, and there is room for as many vectors.
-                        $v[I] = unsafe { unpack_at::<$word, true>(room, &mut from, widths[I]) };
-                    });
-                } else {
-                    each!(I, {
-                        // SAFETY: as above.
-                        $v[I] = unsafe { unpack_at::<$word, false>(room, &mut from, widths[I]) };
-                    });
-                }
-                $source.at += from;
-            }
-            None => {
-                each!(I, {
-                    $v[I] = $source.group::<$word>($i + I);
-                });
-            }
-        }
-    };
-}
-
 /// A term of the longer lags.
+#[derive(Clone, Copy)]
 struct Term {
     /// How far it looks back, in bytes; at least two vectors.
     shift: usize,
-    /// If it is made of two vectors, the distance of the later one, and which lanes it consists of.
+    /// If it is made of two vectors, the distance of the later one, and by how many lanes it lies before that.
     back: usize,
-    up: V,
+    lanes: usize,
 }
 
 impl Term {
     /// A load that spans two recent stores would wait until both are in the cache, so a vector is assembled from two loads there.
-    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline]
     fn new<W: Word>(shift: usize) -> Self {
         let back = if shift / GROUP < RECENT { shift / GROUP * GROUP } else { shift };
-        Self { shift, back, up: lanes_up::<W>((shift - back) / W::WIDTH) }
+        Self { shift, back, lanes: (shift - back) / W::WIDTH }
     }
 }
 
@@ -86,8 +52,6 @@ struct Message {
     start: *mut u8,
     /// Bytes reconstructed so far.
     len: usize,
-    /// The offset of the current block.
-    block: usize,
 }
 
 impl Message {
@@ -114,7 +78,7 @@ impl Message {
         unsafe {
             match term.back {
                 back if back == term.shift => self.before(back),
-                back => behind::<W>(self.before(back), term.up, self.before(back + GROUP)),
+                back => behind::<W>(self.before(back), lanes_up::<W>(term.lanes), self.before(back + GROUP)),
             }
         }
     }
@@ -135,7 +99,7 @@ impl Message {
     #[cold]
     #[inline(never)]
     fn edge<W: Word>(&self, shift: usize) -> V {
-        load_edge::<W>(self.bytes(), self.len as isize - shift as isize, None)
+        load_edge::<W>(self.bytes(), self.len as isize - shift as isize)
     }
 
     /// Appends the first `len` bytes of a vector, at least one, or all of it if `len` is more.
@@ -158,44 +122,26 @@ impl Message {
         }
     }
 
-    /// The fixed-point values of the vector at a byte of the message. Words of the current block are fixed-point values already: the format
-    /// predicts from them, and with a hostile wire a conversion to floats and back need not restore them.
-    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline]
-    fn fixed<W: Word>(&self, v: V, at: isize, unit: u32) -> V {
-        let before = usize::try_from(self.block as isize - at).unwrap_or(0) / W::WIDTH;
-        match before {
-            0 => v,
-            _ if before >= W::LANES => fixed_of::<W>(v, unit),
-            _ => {
-                let inside = lanes_from::<W>(before);
-                let same = lane_indexes::<W>();
-                let before = permute_kept::<W>(!inside, same, fixed_of::<W>(v, unit));
-                _mm512_or_si512(before, permute_kept::<W>(inside, same, v))
-            }
-        }
-    }
-
-    /// Converts the fixed-point values of the block to floats.
-    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline]
-    fn finish_fixed<W: Word>(&mut self, unit: u32) {
-        let end = core::mem::replace(&mut self.len, self.block);
-        while self.len < end {
-            let some = (end - self.len).min(GROUP);
-            let keep = u64::MAX >> (GROUP - some);
-            // SAFETY: only the bytes in the mask are read, all in the block; they are overwritten below.
-            unsafe {
-                let v = _mm512_maskz_loadu_epi8(keep, self.start.add(self.len).cast());
-                self.append(float_of::<W>(v, unit), some);
-            }
-        }
-    }
-
     /// The bytes reconstructed so far.
     fn bytes(&self) -> &[u8] {
         // SAFETY: all bytes up to `len` are initialised, and nothing else refers to them while the message is reconstructed.
         unsafe { core::slice::from_raw_parts(self.start, self.len) }
+    }
+}
+
+/// The number of lags shorter than two vectors.
+fn shorts<W: Word>(lags: &[u16]) -> usize {
+    lags.partition_point(|lag| usize::from(*lag) < 2 * W::LANES)
+}
+
+/// Where the code for blocks of a predictor begins, and about how many bytes are used.
+pub(super) fn code_of<W: Word>(predictor: &Predictor) -> (*const u8, usize) {
+    match shorts::<W>(predictor.lags()) {
+        _ if predictor.has_maximum() => (Message::below::<W> as *const u8, 640),
+        0 => (Message::differences::<W, 0> as *const u8, 2048),
+        1 => (Message::differences::<W, 1> as *const u8, 6144),
+        2 => (Message::differences::<W, 2> as *const u8, 6144),
+        _ => (Message::differences::<W, 3> as *const u8, 6144),
     }
 }
 
@@ -218,39 +164,17 @@ pub(super) fn rebuild<W: Word>(
     let source = Source::new::<W>(packed.unwrap_or(Packed { wire: residuals, widths: &widths }));
     // SAFETY: `start` is not past the bytes that have been written.
     let start_of_message = unsafe { out.as_mut_ptr().add(start) }.cast();
-    let message = Message { start: start_of_message, len: written - start, block: written - start };
-    let lags = form.predictor.lags();
-    let (short, long) = lags.split_at(lags.partition_point(|lag| usize::from(*lag) < 2 * W::LANES));
-    let groups = len.div_ceil(GROUP);
-    let any = matches!(form.predictor.domain, Domain::Fixed(_)) || form.strip.is_some();
-    // SAFETY: `out` has room for the block, whose groups are these. The lags are split at two vectors, `COUNT` is the number that stands for those after the
-    // split, and where words are in fixed point or zeros were stripped (`any`), no arm but the general ones is taken.
+    let message = Message { start: start_of_message, len: written - start };
+    // SAFETY: `out` has room for the block. `differences` gets the number of lags shorter than two vectors.
     unsafe {
-        match (short.len(), long) {
-            _ if !form.predictor.is_difference() => message.below::<W>(source, form, len),
-            (0, []) if !any => message.differences::<W, 0, 0>(source, form, len),
-            (1, []) if !any => message.differences::<W, 1, 0>(source, form, len),
-            (2, []) if !any => message.differences::<W, 2, 0>(source, form, len),
-            (3, []) if !any => message.differences::<W, 3, 0>(source, form, len),
-            (0, [_]) if !any => message.differences::<W, 0, 1>(source, form, len),
-            (1, [_]) if !any => message.differences::<W, 1, 1>(source, form, len),
-            (2, [_]) if !any => message.differences::<W, 2, 1>(source, form, len),
-            (0, [a, b]) if !any && a == b => message.differences::<W, 0, 2>(source, form, len),
-            (1, [a, b]) if !any && a == b => message.differences::<W, 1, 2>(source, form, len),
-            (0, [_, _]) if !any => message.differences::<W, 0, 3>(source, form, len),
-            (1, [_, _]) if !any => message.differences::<W, 1, 3>(source, form, len),
-            (0, _) => {
-                message.general::<W, 0>(source, form, len, 0..groups);
-            }
-            (1, _) => {
-                message.general::<W, 1>(source, form, len, 0..groups);
-            }
-            (2, _) => {
-                message.general::<W, 2>(source, form, len, 0..groups);
-            }
-            _ => {
-                message.general::<W, 3>(source, form, len, 0..groups);
-            }
+        match form.predictor.lags() {
+            _ if form.predictor.has_maximum() => message.below::<W>(source, form, len),
+            lags => match shorts::<W>(lags) {
+                0 => message.differences::<W, 0>(source, form, len),
+                1 => message.differences::<W, 1>(source, form, len),
+                2 => message.differences::<W, 2>(source, form, len),
+                _ => message.differences::<W, 3>(source, form, len),
+            },
         }
         // All words of the block have been written after the existing bytes.
         out.assume_written(len);
@@ -268,152 +192,70 @@ impl Message {
     unsafe fn below<W: Word>(mut self, mut source: Source<'_>, form: &Form<'_, W>, len: usize) {
         let maximum = splat(form.maximum);
         let rotation = u32::from(form.predictor.domain == Domain::BelowRotated);
-        let mut i = 0;
-        while i + SOME <= len / GROUP {
-            let mut v = [maximum; SOME];
-            unpack_some!(W, source, i, v);
-            each!(I, {
-                // SAFETY: guaranteed by the caller.
-                unsafe { self.append(rotated_right::<W>(sub::<W>(maximum, v[I]), rotation), GROUP) };
-            });
-            i += SOME;
-        }
-        for i in i..len.div_ceil(GROUP) {
+        for i in 0..len.div_ceil(GROUP) {
             let v = rotated_right::<W>(sub::<W>(maximum, source.group::<W>(i)), rotation);
             // SAFETY: guaranteed by the caller.
             unsafe { self.append(v, len - i * GROUP) };
         }
     }
 
-    /// Appends `len` bytes of words from their differences, `SHORTS` of whose lags are short. The others have `COUNT` terms: 2 are those of a lag
-    /// twice, and 3 those of two lags. Most groups are whole, and no term of theirs reaches before the message: the code for these has an instance
-    /// for each such form, the code for the others ([`general`](Self::general)) has not.
+    /// Appends `len` bytes of words from their differences, `SHORTS` of whose lags are short.
     ///
     /// # Safety
-    /// `out` has room for them. The lags after the short ones are of two vectors or more, and `COUNT` is right for them. The words are not in fixed
-    /// point, and no zeros were stripped.
+    /// `out` has room for them. The lags after the short ones are of two vectors or more.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline(never)]
-    unsafe fn differences<W: Word, const SHORTS: usize, const COUNT: usize>(
+    unsafe fn differences<W: Word, const SHORTS: usize>(
         mut self,
         mut source: Source<'_>,
         form: &Form<'_, W>,
         len: usize,
     ) {
         let lags = form.predictor.lags();
-        let shifts = shifts_of::<W>(lags.get(SHORTS..).unwrap_or_default());
-        let reach = if COUNT == 0 { 0 } else { shifts[TERMS - 1] + GROUP };
-        let groups = len.div_ceil(GROUP);
-        let mut i = reach.saturating_sub(self.len).div_ceil(GROUP);
-        if i + SOME > len / GROUP {
-            i = 0;
-        } else {
-            if i > 0 {
-                // SAFETY: guaranteed by the caller.
-                (self, source) = unsafe { self.general::<W, SHORTS>(source, form, len, 0..i) };
-            }
-            let short = |i| Short::new::<W>(lags, i, self.bytes(), None);
-            let (mut a, mut b, mut c) = (short(0), short(1), short(2));
-            let first = Term::new::<W>(shifts[0]);
-            let second = Term::new::<W>(shifts[1]);
-            let last = Term::new::<W>(shifts[2]);
-            while i + SOME <= len / GROUP {
-                let mut v = [_mm512_setzero_si512(); SOME];
-                unpack_some!(W, source, i, v);
+        let long = lags.get(SHORTS..).unwrap_or_default();
+        let count = ((1 << long.len()) - 1).min(TERMS);
+        let mut terms = [const { Term { shift: 0, back: 0, lanes: 0 } }; TERMS];
+        for (term, shift) in terms.iter_mut().zip(shifts_of::<W>(long)) {
+            *term = Term::new::<W>(shift);
+        }
+        let mut shorts = (Short::new::<W>(lags, 0, self.bytes()), Short::new::<W>(lags, 1, self.bytes()));
+        let mut last = Short::new::<W>(lags, 2, self.bytes());
+        let mut i = 0;
+        while i < len.div_ceil(GROUP) {
+            let mut v = [_mm512_setzero_si512(); SOME];
+            // Some whole groups, or one.
+            let some = if i + SOME <= len / GROUP && source.has(SOME * GROUP) {
                 each!(I, {
-                    v[I] = unzigzag::<W>(v[I]);
+                    // SAFETY: no group is longer than a vector, and as many are left.
+                    v[I] = unzigzag::<W>(unsafe { source.inside::<W>(i + I) });
                 });
-                if SHORTS > 0 {
-                    a.undo_some::<W>(&mut v);
-                }
-                if SHORTS > 1 {
-                    b.undo_some::<W>(&mut v);
-                }
-                if SHORTS > 2 {
-                    c.undo_some::<W>(&mut v);
-                }
-                each!(I, {
+                SOME
+            } else {
+                v[0] = unzigzag::<W>(source.group::<W>(i));
+                1
+            };
+            if SHORTS > 0 {
+                shorts.0.undo::<W>(&mut v, some);
+            }
+            if SHORTS > 1 {
+                shorts.1.undo::<W>(&mut v, some);
+            }
+            if SHORTS > 2 {
+                last.undo::<W>(&mut v, some);
+            }
+            each!(I, {
+                if I < some {
                     let mut v = v[I];
-                    // SAFETY: terms do not reach before the message, and `out` has room for the group.
-                    unsafe {
-                        if COUNT > 0 {
-                            let term = self.inside::<W>(&first);
-                            v = add::<W>(v, if COUNT == 2 { add::<W>(term, term) } else { term });
-                        }
-                        if COUNT > 1 {
-                            v = sub::<W>(v, self.inside::<W>(&last));
-                        }
-                        if COUNT == 3 {
-                            v = add::<W>(v, self.inside::<W>(&second));
-                        }
-                        self.append(v, GROUP);
+                    for (i, term) in terms[..count].iter().enumerate() {
+                        let words = self.term::<W>(term);
+                        // Subsets of two lags are subtracted.
+                        v = if matches!(i, 2 | 4 | 5) { sub::<W>(v, words) } else { add::<W>(v, words) };
                     }
-                });
-                i += SOME;
-            }
-        }
-        if i < groups {
-            // SAFETY: guaranteed by the caller.
-            unsafe { self.general::<W, SHORTS>(source, form, len, i..groups) };
-        }
-    }
-
-    /// Appends some groups, of `len` bytes altogether with those before and after, from their differences, `SHORTS` of whose lags are short. They may
-    /// be in fixed point; then these are all groups of the block. Returns what is left.
-    ///
-    /// # Safety
-    /// `out` has room for them. The lags after the short ones are of two vectors or more. The last of the groups is not after that with the last of `len`
-    /// bytes.
-    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline(never)]
-    unsafe fn general<'a, W: Word, const SHORTS: usize>(
-        mut self,
-        mut source: Source<'a>,
-        form: &Form<'_, W>,
-        len: usize,
-        groups: Range<usize>,
-    ) -> (Self, Source<'a>) {
-        let unit = match form.predictor.domain {
-            Domain::Fixed(unit) => Some(u32::from(unit)),
-            _ => None,
-        };
-        let lags = form.predictor.lags();
-        let shifts = shifts_of::<W>(lags.get(SHORTS..).unwrap_or_default());
-        let count = (1 << lags.len().saturating_sub(SHORTS)) - 1;
-        let short = |i| Short::new::<W>(lags, i, self.bytes(), unit);
-        let (mut a, mut b, mut c) = (short(0), short(1), short(2));
-        for i in groups {
-            let mut v = unzigzag::<W>(source.group::<W>(i));
-            if let Some(strip) = form.strip {
-                v = shifted_left::<W>(v, splat(W::of(strip[i % GROUPS].into())));
-            }
-            v = if SHORTS > 0 { a.undo::<W>(v) } else { v };
-            v = if SHORTS > 1 { b.undo::<W>(v) } else { v };
-            v = if SHORTS > 2 { c.undo::<W>(v) } else { v };
-            for (i, shift) in shifts[..count.min(TERMS)].iter().enumerate() {
-                v = self.plus::<W>(v, i, *shift, unit);
-            }
-            // SAFETY: guaranteed by the caller.
-            unsafe { self.append(v, len - i * GROUP) };
-        }
-        if let Some(unit) = unit {
-            self.finish_fixed::<W>(unit);
-        }
-        (self, source)
-    }
-
-    /// Adds or subtracts the term with this index, if need be in fixed point.
-    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline]
-    fn plus<W: Word>(&self, v: V, index: usize, shift: usize, unit: Option<u32>) -> V {
-        let mut term = self.term::<W>(&Term::new::<W>(shift));
-        if let Some(unit) = unit {
-            term = self.fixed::<W>(term, self.len as isize - shift as isize, unit);
-        }
-        // Subsets of two lags are subtracted.
-        match index {
-            2 | 4 | 5 => sub::<W>(v, term),
-            _ => add::<W>(v, term),
+                    // SAFETY: guaranteed by the caller.
+                    unsafe { self.append(v, len - (i + I) * GROUP) };
+                }
+            });
+            i += some;
         }
     }
 }

@@ -1,15 +1,14 @@
 //! Short lags: factors 1 - B^lag whose last values stay in registers.
 
-use super::fixed::fixed_of;
 use crate::format::GROUP;
 use crate::word::Word;
 use core::arch::x86_64::*;
 use mpress_codec::support::avx512::{
-    V, add, behind, from_bytes, lane_indexes, load_at, permute, permute_kept, splat, sub,
+    V, add, behind, from_bytes, lane_indexes, load_at, permute_kept, splat, sub,
 };
 
 /// The number of groups that are in registers at once.
-pub(super) const SOME: usize = 8;
+pub(super) const SOME: usize = 4;
 
 /// The maximum number of steps of a prefix sum within a vector.
 const STEPS: usize = 5;
@@ -58,17 +57,17 @@ impl Short {
     /// Starts at the end of a message with the differences of its words by the lags after the one at `i`. Values before the message are 0.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
-    pub(super) fn new<W: Word>(lags: &[u16], i: usize, message: &[u8], unit: Option<u32>) -> Self {
+    pub(super) fn new<W: Word>(lags: &[u16], i: usize, message: &[u8]) -> Self {
         let zero = _mm512_setzero_si512();
         let lag = lags.get(i).map_or(1, |lag| usize::from(*lag));
         let mut short = Self { lag, keep: [0; STEPS], up: [zero; STEPS], from: zero, last: [zero; 2] };
         let rest = lags.get(i + 1..).unwrap_or_default();
         if !message.is_empty() {
-            short.last[0] = difference_before::<W>(message, GROUP, rest, unit);
+            short.last[0] = difference_before::<W>(message, GROUP, rest);
         }
         if lag > W::LANES {
             short.from = lanes_up::<W>(lag - W::LANES);
-            short.last[1] = difference_before::<W>(message, 2 * GROUP, rest, unit);
+            short.last[1] = difference_before::<W>(message, 2 * GROUP, rest);
         } else {
             let remainders = REMAINDERS.get(lag).unwrap_or(&[0; 32]);
             short.from = add::<W>(from_bytes::<W>(remainders), splat(W::of(W::LANES - lag)));
@@ -80,17 +79,11 @@ impl Short {
         short
     }
 
+    /// Undoes the factor for the first `some` vectors.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
-    pub(super) fn undo<W: Word>(&mut self, v: V) -> V {
-        let v = self.within::<W>(v);
-        self.across::<W>(v)
-    }
-
-    /// The same for some groups.
-    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline]
-    pub(super) fn undo_some<W: Word>(&mut self, v: &mut [V; SOME]) {
+    pub(super) fn undo<W: Word>(&mut self, v: &mut [V; SOME], some: usize) {
+        // The prefix sum within each.
         steps!(W, STEP, {
             if self.lag << STEP < W::LANES {
                 each!(I, {
@@ -98,44 +91,14 @@ impl Short {
                 });
             }
         });
-        if self.lag > W::LANES {
-            each!(I, {
-                v[I] = self.across::<W>(v[I]);
-            });
-            return;
-        }
-        // Two groups at a time, because each pair waits for the one before.
-        let (from, from_two) = (self.from, permute::<W>(self.from, self.from));
-        let mut last = self.last[0];
-        for pair in v.as_chunks_mut::<2>().0 {
-            let second = add::<W>(pair[1], permute::<W>(from, pair[0]));
-            pair[0] = add::<W>(pair[0], permute::<W>(from, last));
-            last = add::<W>(second, permute::<W>(from_two, last));
-            pair[1] = last;
-        }
-        self.last[0] = last;
-    }
-
-    /// The prefix sum within a group.
-    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline]
-    fn within<W: Word>(&self, mut v: V) -> V {
-        steps!(W, STEP, {
-            if self.lag << STEP < W::LANES {
-                v = add::<W>(v, permute_kept::<W>(self.keep[STEP], self.up[STEP], v));
+        // The values of those before.
+        each!(I, {
+            if I < some {
+                let [last, last_but_one] = self.last;
+                v[I] = add::<W>(v[I], behind::<W>(last, self.from, last_but_one));
+                self.last = [v[I], last];
             }
         });
-        v
-    }
-
-    /// Adds the values of the groups before.
-    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline]
-    fn across<W: Word>(&mut self, v: V) -> V {
-        let [last, last_but_one] = self.last;
-        let v = add::<W>(v, behind::<W>(last, self.from, last_but_one));
-        self.last = [v, last];
-        v
     }
 }
 
@@ -151,34 +114,33 @@ pub(super) fn lanes_from<W: Word>(lane: usize) -> u32 {
     (u32::MAX >> (32 - W::LANES)) & (u32::MAX << lane.min(31))
 }
 
-/// The vector at byte `at` of a message, as words or in fixed point. Words before the message are 0.
+/// The vector at byte `at` of a message. Words before the message are 0.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-pub(super) fn load_edge<W: Word>(message: &[u8], at: isize, unit: Option<u32>) -> V {
-    let v = match usize::try_from(at) {
+pub(super) fn load_edge<W: Word>(message: &[u8], at: isize) -> V {
+    match usize::try_from(at) {
         Ok(at) => load_at(message, at),
-        Err(_) if at <= -(GROUP as isize) => return _mm512_setzero_si512(),
+        Err(_) if at <= -(GROUP as isize) => _mm512_setzero_si512(),
         Err(_) => {
             let lanes = at.unsigned_abs() / W::WIDTH;
             permute_kept::<W>(lanes_from::<W>(lanes), lanes_up::<W>(lanes), load_at(message, 0))
         }
-    };
-    unit.map_or(v, |unit| fixed_of::<W>(v, unit))
+    }
 }
 
 /// The difference by up to two lags of the vector `back` bytes before the end of a message.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn difference_before<W: Word>(message: &[u8], back: usize, lags: &[u16], unit: Option<u32>) -> V {
+fn difference_before<W: Word>(message: &[u8], back: usize, lags: &[u16]) -> V {
     let at = message.len() as isize - back as isize;
     let lag = |i: usize| lags.get(i).map_or(0, |lag| usize::from(*lag) * W::WIDTH) as isize;
-    let mut v = load_edge::<W>(message, at, unit);
+    let mut v = load_edge::<W>(message, at);
     if !lags.is_empty() {
-        v = sub::<W>(v, load_edge::<W>(message, at - lag(0), unit));
+        v = sub::<W>(v, load_edge::<W>(message, at - lag(0)));
     }
     if lags.len() > 1 {
-        let other = load_edge::<W>(message, at - lag(1), unit);
-        let both = load_edge::<W>(message, at - lag(0) - lag(1), unit);
+        let other = load_edge::<W>(message, at - lag(1));
+        let both = load_edge::<W>(message, at - lag(0) - lag(1));
         v = sub::<W>(v, sub::<W>(other, both));
     }
     v

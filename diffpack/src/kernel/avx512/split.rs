@@ -1,6 +1,6 @@
 //! Deals residuals to two streams and collects them again, with compress and expand instructions.
 
-use crate::block::{Block, Groups, Mask};
+use crate::kernel::block::{Block, Groups, Mask};
 use crate::word::Word;
 use core::arch::x86_64::*;
 use mpress_codec::support::avx512::{V, load, load_at, splat, store, store_part};
@@ -85,7 +85,7 @@ fn load_part(block: &[u8; crate::format::BLOCK], at: usize) -> V {
         return load_at(block, at);
     }
     let mut spare = [0; 64];
-    load(crate::block::window(block, at, &mut spare))
+    load(crate::kernel::block::window(block, at, &mut spare))
 }
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]

@@ -1,6 +1,6 @@
-//! The fixed-point domain (format, sections 5 and 6).
+//! The fixed-point domain (format, section 5).
 
-use crate::block::{Block, Groups, Widths};
+use crate::kernel::block::{Block, Groups, Widths};
 use crate::kernel::{ROUND_BITS, Span};
 use crate::word::Word;
 
@@ -18,23 +18,27 @@ pub(in crate::kernel) fn to_float<W: Word>(fixed: &[u8], unit: u32, words: &mut 
     }
 }
 
+/// Without branches, so that compilers make vectors of it. Words are few enough to be counted in one.
 #[inline(always)]
 pub(in crate::kernel) fn span<W: Word>(words: &[u8], span: &mut Span) {
+    let (mut lowest, mut greatest) = (W::mask(W::BITS), W::ZERO);
+    let (mut floats, mut round, mut odd) = (W::ZERO, W::ZERO, W::ZERO);
     for word in W::split(words).0 {
         let word = W::from_bytes(*word);
-        if word == W::ZERO {
-            continue;
-        }
-        match word.exponent_and_zeros() {
-            Some((exponent, zeros)) => {
-                span.lowest = span.lowest.min(exponent + zeros);
-                span.exponent = span.exponent.max(exponent);
-                span.round += u32::from(zeros >= ROUND_BITS);
-                span.floats += 1;
-            }
-            None => span.odd = true,
-        }
+        let (exponent, zeros) = word.exponent_and_zeros();
+        // Not zeros, denormals, infinities and NaNs.
+        let is_normal = (exponent != W::ZERO) & (exponent != W::mask(W::EXPONENT));
+        lowest = lowest.min(exponent.plus(zeros).or(W::mask(W::BITS).only_if(!is_normal)));
+        greatest = greatest.max(exponent.only_if(is_normal));
+        floats = floats.plus(W::ONE.only_if(is_normal));
+        round = round.plus(W::ONE.only_if(is_normal & (zeros >= W::of(ROUND_BITS as usize))));
+        odd = odd.or(word.only_if(!is_normal));
     }
+    span.lowest = span.lowest.min(lowest.to_u64().min(u32::MAX.into()) as u32);
+    span.exponent = span.exponent.max(greatest.to_u64() as u32);
+    span.floats += floats.to_u64() as u32;
+    span.round += round.to_u64() as u32;
+    span.odd |= odd != W::ZERO;
 }
 
 #[inline(always)]

@@ -1,8 +1,8 @@
 //! Packs groups to bits and back, lane by lane.
 
 use super::lanes;
-use crate::block::{Block, Group, Groups, Widths, window};
 use crate::format::{BLOCK, GROUP, GROUPS};
+use crate::kernel::block::{Block, Group, Groups, Widths, window};
 use crate::word::Word;
 use mpress_codec::support::Word as _;
 use mpress_codec::{Full, Out};

@@ -1,8 +1,8 @@
 //! Words to residuals, and their cost.
 
 use super::lanes;
-use crate::block::{Bytes, Group, Widths, ZEROS};
 use crate::format::{GROUP, MAX_ORDER};
+use crate::kernel::block::{Bytes, Group, Widths, ZEROS};
 use crate::kernel::{LAGS, SAMPLE};
 use crate::word::Word;
 

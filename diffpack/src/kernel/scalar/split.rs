@@ -1,6 +1,6 @@
 //! Deals residuals to two streams and collects them again, without a branch per residual.
 
-use crate::block::{Block, Groups, Mask};
+use crate::kernel::block::{Block, Groups, Mask};
 use crate::word::Word;
 
 pub(super) fn above<W: Word>(residuals: &Block, width: u32) -> Mask {

@@ -1,9 +1,9 @@
 //! Residuals to words, one factor 1 - B^lag after another.
 
 use super::shifts;
-use crate::block::{Groups, ZEROS};
 use crate::format::BLOCK;
 use crate::kernel::Words;
+use crate::kernel::block::{Groups, ZEROS};
 use crate::word::Word;
 
 /// The longest lag whose values fit in registers.

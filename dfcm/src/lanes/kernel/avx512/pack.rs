@@ -19,7 +19,10 @@ pub(super) fn pack<W: Word>(
 ) -> Result<(), Full> {
     let mut packed = [0; GROUP];
     for (i, (group, width)) in residuals.0.iter().zip(widths).enumerate() {
-        store(&mut packed, Layout::of::<W>(width).packed::<false>(Layout::together::<W>(load(group), width)));
+        store(
+            &mut packed,
+            Layout::of::<W>(width).packed::<W, false>(Layout::together::<W>(load(group), width), width),
+        );
         out.store(&packed, packed_bytes::<W>(len.saturating_sub(i * GROUP).min(GROUP), width))?;
     }
     Ok(())

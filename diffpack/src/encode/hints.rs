@@ -1,20 +1,18 @@
 //! What an encoder may remember from message to message: shortlists by message length.
 #![forbid(unsafe_code)]
 
-use crate::blocks::Choice;
-use crate::encode::EdgeWindow;
-use crate::format::BLOCK;
+use super::choose::Choice;
+use super::search::{Search, Shortlist};
+use crate::format::{BLOCK, Domain, Predictor};
 use crate::kernel::{Kernel, SAMPLE};
-use crate::predictor::{Domain, Predictor};
-use crate::search::{Search, Shortlist};
 use crate::word::Word;
 
 /// The number of message lengths that are remembered.
 const HINTS: usize = 10;
 /// The maximum number of predictors remembered for a length.
-pub(crate) const REMEMBERED: usize = 8;
+pub(super) const REMEMBERED: usize = 8;
 /// The number of blocks up to which a message is too short for a verdict and a ranking: its blocks choose for themselves.
-pub(crate) const FEW: usize = 4;
+pub(super) const FEW: usize = 4;
 /// The maximum number of messages between two searches: fewer where a search is a smaller part of the work.
 const fn max_age(len: usize) -> u8 {
     if len < 1 << 13 { 32 } else { 16 }
@@ -24,8 +22,6 @@ const fn max_age(len: usize) -> u8 {
 /// directions.
 #[derive(Clone, Copy, Debug, Default)]
 struct Hint {
-    /// Length of the message in bytes; 0 in an unused entry.
-    len: usize,
     /// `age`: messages since the last search; `due`: the limit for it, which doubles with each search, because there is much to learn at the start.
     age: u8,
     due: u8,
@@ -61,7 +57,9 @@ impl Hint {
 
 /// The hints; unused in an encoder that does not remember.
 #[derive(Clone, Debug)]
-pub(crate) struct Hints {
+pub(super) struct Hints {
+    /// Lengths of messages in bytes, 0 of unused hints; together, as all are looked at.
+    lens: [usize; HINTS],
     hints: [Hint; HINTS],
     remembers: bool,
     next: usize,
@@ -70,37 +68,34 @@ pub(crate) struct Hints {
 }
 
 impl Hints {
-    pub(crate) fn none() -> Self {
-        Self { hints: [Hint::default(); HINTS], remembers: false, next: 0, used: None }
+    pub(super) fn none() -> Self {
+        Self { lens: [0; HINTS], hints: [Hint::default(); HINTS], remembers: false, next: 0, used: None }
     }
 
-    pub(crate) fn some() -> Self {
+    pub(super) fn some() -> Self {
         Self { remembers: true, ..Self::none() }
     }
 
     /// Whether anything is kept between messages.
-    pub(crate) fn remember(&self) -> bool {
+    pub(super) fn remember(&self) -> bool {
         self.remembers
     }
 
-    pub(crate) fn forget(&mut self) {
+    pub(super) fn forget(&mut self) {
         *self = Self { remembers: self.remembers, ..Self::none() };
     }
 
     /// The best of the predictors remembered for this message length, or the result of a search.
-    pub(crate) fn shortlist<W: Word, K: Kernel<W>>(
-        &mut self,
-        search: &Search<'_, K>,
-        window: &mut EdgeWindow,
-    ) -> Shortlist {
+    #[inline(always)]
+    pub(super) fn shortlist<W: Word, K: Kernel<W>>(&mut self, search: &Search<'_, K>) -> Shortlist {
         let len = search.message.len();
         self.used = None;
         if !self.remembers || len < 2 * SAMPLE {
-            return search.shortlist::<W>(window);
+            return search.shortlist::<W>();
         }
-        let at = self.hints.iter().position(|hint| hint.len == len).unwrap_or_else(|| {
+        let at = self.lens.iter().position(|other| *other == len).unwrap_or_else(|| {
             self.next = (self.next + 1) % HINTS;
-            self.hints[self.next] = Hint { len, ..Hint::default() };
+            (self.lens[self.next], self.hints[self.next]) = (len, Hint::default());
             self.next
         });
         self.used = Some(at);
@@ -119,7 +114,7 @@ impl Hints {
                 None => few,
             };
         }
-        let shortlist = search.shortlist::<W>(window);
+        let shortlist = search.shortlist::<W>();
         hint.learn(shortlist.predictors(), search.settings.remembered);
         hint.first = None;
         hint.due = (hint.due * 2).clamp(1, max_age(len));
@@ -127,12 +122,12 @@ impl Hints {
     }
 
     /// The expected choice of the first block of the message.
-    pub(crate) fn first(&self) -> Option<Choice> {
+    pub(super) fn first(&self) -> Option<Choice> {
         self.used.and_then(|at| self.hints[at].first)
     }
 
     /// Where to store the choice that the first block makes.
-    pub(crate) fn first_mut(&mut self) -> Option<&mut Option<Choice>> {
+    pub(super) fn first_mut(&mut self) -> Option<&mut Option<Choice>> {
         self.used.and_then(|at| self.hints.get_mut(at)).map(|hint| &mut hint.first)
     }
 }

@@ -4,11 +4,10 @@
 //! (`kernel/avx512/rebuild.rs`).
 #![forbid(unsafe_code)]
 
-use crate::block::{Block, Widths};
-use crate::format::{BLOCK, GROUP, MAX_REACH};
+use crate::format::{BLOCK, Domain, GROUP, MAX_REACH, Predictor};
+use crate::kernel::block::{Block, Widths};
+use crate::kernel::window::Window;
 use crate::kernel::{Kernel, Words, undo_below};
-use crate::predictor::{Domain, Predictor};
-use crate::window::Window;
 use crate::word::Word;
 use mpress_codec::{Full, Out};
 
@@ -21,8 +20,6 @@ pub(crate) struct Form<'a, W> {
     pub(crate) predictor: &'a Predictor,
     /// The block's maximum, in domains that have one.
     pub(crate) maximum: W,
-    /// The number of trailing zeros to shift in again, per group.
-    pub(crate) strip: Option<&'a Widths>,
     /// Number of words in the block.
     pub(crate) words: usize,
 }
@@ -42,12 +39,15 @@ pub(crate) struct Scratch {
     /// The residuals of a block, which become its words.
     pub(crate) words: Words,
     pub(crate) wide: Block,
+    pub(crate) narrow: Block,
+    /// Floats of fixed-point values, or distances.
     pub(crate) other: Block,
 }
 
 impl Scratch {
     pub(crate) fn new() -> Self {
-        Self { window: DecodeWindow::new(), words: Words::new(), wide: Block::ZERO, other: Block::ZERO }
+        let [wide, narrow, other] = [const { Block::ZERO }; 3];
+        Self { window: DecodeWindow::new(), words: Words::new(), wide, narrow, other }
     }
 }
 
@@ -66,9 +66,6 @@ pub(crate) fn in_steps<W: Word, K: Kernel<W>>(
     if let Some(Packed { wire, widths }) = packed {
         kernel.unpack(wire, widths, form.words, words.groups_mut());
     }
-    if let Some(strip) = form.strip {
-        kernel.unstrip(words.groups_mut(), strip);
-    }
     let message = out.written().get(start..).unwrap_or_default();
     let reach = form.predictor.reach() * W::WIDTH;
     let made = match form.predictor.domain {
@@ -80,7 +77,7 @@ pub(crate) fn in_steps<W: Word, K: Kernel<W>>(
             undo_below::<W, 1>(words.groups_mut(), form.maximum);
             words.block()
         }
-        Domain::Integer => {
+        Domain::Integer | Domain::Lookback => {
             let mut before = message;
             if reach + GROUP > message.len() {
                 window.fill(message, message.len(), reach);

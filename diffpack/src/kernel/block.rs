@@ -1,8 +1,8 @@
 //! The unit of work: 2 KiB of words or residuals, as 32 groups of 64 bytes.
 #![forbid(unsafe_code)]
 
+use super::SAMPLE;
 use crate::format::{BLOCK, GROUP, GROUPS};
-use crate::kernel::SAMPLE;
 
 /// The bytes of a block in an unaligned message.
 pub(crate) type Bytes = [u8; BLOCK];
@@ -86,4 +86,10 @@ fn near_the_end<'a, const N: usize>(bytes: &[u8], at: usize, spare: &'a mut [u8;
         to.copy_from_slice(rest);
     }
     spare
+}
+
+/// The number of set bits.
+#[inline(always)]
+pub(crate) fn count(mask: &Mask) -> usize {
+    mask.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes).count_ones() as usize).sum()
 }

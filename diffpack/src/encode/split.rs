@@ -1,49 +1,48 @@
 //! Deals the residuals of a block to two streams if that is smaller (format, section 7).
 #![forbid(unsafe_code)]
 
-use crate::block::{Block, Mask};
+use super::stream::Stream;
 use crate::format::Head;
 use crate::kernel::Kernel;
-use crate::stream::Stream;
+use crate::kernel::block::{Block, Mask, count};
 use crate::word::Word;
 use mpress_codec::{Full, Out};
 
 /// The thresholds to try for the narrow stream, as distances below the greatest width.
-const BELOW_GREATEST: [u8; 2] = [6, 18];
+const BELOW_GREATEST: [u8; 3] = [6, 12, 20];
 /// The number of bytes that a split at a threshold above 0 must save, to pay for its decoding time.
 const MARGIN: usize = 14;
 
 /// Scratch memory for dealing a block.
 #[derive(Clone, Debug)]
-pub(crate) struct Dealt {
+pub(super) struct Dealt {
     wide: Block,
     narrow: Block,
 }
 
 /// A block dealt to the two streams of a [`Dealt`].
-pub(crate) struct Split {
+struct Split {
     mask: Mask,
     wide_words: usize,
     wide: Stream,
     narrow: Stream,
     /// Length in bytes of mask, narrow head and streams.
-    pub(crate) len: usize,
+    len: usize,
 }
 
 impl Dealt {
-    pub(crate) const ZERO: Self = Self { wide: Block::ZERO, narrow: Block::ZERO };
+    pub(super) const ZERO: Self = Self { wide: Block::ZERO, narrow: Block::ZERO };
 
     /// Finds the best split that beats the single `stream`: zeros from the rest, and at the given number of further thresholds.
     #[inline(always)]
-    pub(crate) fn split<W: Word, K: Kernel<W>>(
+    fn split<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
         residuals: &Block,
         words: usize,
         stream: &Stream,
-        thresholds: Option<usize>,
+        thresholds: usize,
     ) -> Option<Split> {
-        let thresholds = thresholds?;
         let greatest = stream.greatest();
         let (mut best, mut least, mut dealt) = (None, stream.len, 0);
         let below = BELOW_GREATEST.iter().take(thresholds).map_while(|below| greatest.checked_sub(*below));
@@ -89,9 +88,39 @@ impl Dealt {
         Split { mask, wide_words, wide, narrow, len }
     }
 
-    /// Writes the mask, the narrow head and the streams.
+    /// How to write `words` residuals: in two streams only if there are `thresholds` to try.
     #[inline(always)]
-    pub(crate) fn write<W: Word, K: Kernel<W>>(
+    pub(super) fn coding<W: Word, K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        residuals: &Block,
+        words: usize,
+        thresholds: Option<usize>,
+    ) -> Coding {
+        let stream = Stream::new::<W, K>(kernel, residuals, words);
+        let split =
+            thresholds.and_then(|some| kernel.apart(|| self.split(kernel, residuals, words, &stream, some)));
+        Coding { stream, split }
+    }
+
+    /// Writes the stream, or the mask, the narrow head and two streams.
+    #[inline(always)]
+    pub(super) fn write<W: Word, K: Kernel<W>>(
+        &self,
+        kernel: K,
+        coding: &Coding,
+        residuals: &Block,
+        words: usize,
+        out: &mut Out<'_>,
+    ) -> Result<(), Full> {
+        match &coding.split {
+            Some(split) => kernel.apart(|| self.write_split(kernel, split, words, out)),
+            None => coding.stream.write(kernel, residuals, words, out),
+        }
+    }
+
+    #[inline(always)]
+    fn write_split<W: Word, K: Kernel<W>>(
         &self,
         kernel: K,
         split: &Split,
@@ -105,15 +134,25 @@ impl Dealt {
     }
 }
 
-impl Split {
-    /// The head of the block without its predictor code.
-    pub(crate) fn head(&self) -> Head {
-        Head(self.wide.head().0 | Head::SPLIT)
-    }
+/// Residuals in one stream, or in two if that is smaller.
+pub(super) struct Coding {
+    stream: Stream,
+    split: Option<Split>,
 }
 
-/// The number of set bits.
-#[inline(always)]
-pub(crate) fn count(mask: &Mask) -> usize {
-    mask.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes).count_ones() as usize).sum()
+impl Coding {
+    /// The head of the block without its predictor code.
+    #[inline(always)]
+    pub(super) fn head(&self) -> u16 {
+        match &self.split {
+            Some(split) => split.wide.head().0 | Head::SPLIT,
+            None => self.stream.head().0,
+        }
+    }
+
+    /// The number of bytes after head and definition.
+    #[inline(always)]
+    pub(super) fn len(&self) -> usize {
+        self.split.as_ref().map_or(self.stream.len, |split| split.len)
+    }
 }

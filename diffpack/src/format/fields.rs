@@ -1,7 +1,7 @@
-//! Records: structures of several fields, coded field by field (format, section 10).
+//! The fields of records (format, section 9).
 #![forbid(unsafe_code)]
 
-use crate::predictor::Malformed;
+use super::Malformed;
 
 /// The longest record, in bytes.
 pub(crate) const MAX_STRIDE: usize = 256;
@@ -12,15 +12,15 @@ pub(crate) const COLUMN: usize = PIECE * 8;
 
 /// The fields of a record, without gaps between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Layout {
+pub(crate) struct Fields {
     /// The binary logarithm of each field's size in bytes.
     logs: [u8; MAX_STRIDE],
     count: usize,
     stride: usize,
 }
 
-impl Layout {
-    /// A record without fields.
+impl Fields {
+    /// None yet.
     pub(crate) const EMPTY: Self = Self { logs: [0; MAX_STRIDE], count: 0, stride: 0 };
 
     /// Adds a field of 1, 2, 4 or 8 bytes. Returns `None` if the record would be too long.
@@ -44,7 +44,7 @@ impl Layout {
     }
 
     /// Offset and width of each field, in bytes.
-    pub(crate) fn fields(&self) -> impl Iterator<Item = (usize, usize)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, usize)> {
         let mut at = 0;
         self.logs.iter().take(self.count).map(move |log| {
             let field = (at, 1 << log);
@@ -53,7 +53,7 @@ impl Layout {
         })
     }
 
-    /// The layout's wire form and its length in bytes.
+    /// The wire form and its length in bytes.
     pub(crate) fn to_wire(&self) -> ([u8; 1 + MAX_STRIDE / 4], usize) {
         let mut wire = [0; 1 + MAX_STRIDE / 4];
         wire[0] = self.stride.wrapping_sub(1) as u8;
@@ -63,56 +63,25 @@ impl Layout {
         (wire, 1 + self.count.div_ceil(4))
     }
 
-    /// Reads a layout from the front of a wire. Returns its length in bytes too.
+    /// Reads the fields from the front of a wire. Returns its length in bytes too.
     pub(crate) fn from_wire(wire: &[u8]) -> Result<(Self, usize), Malformed> {
         let (first, packed) = wire.split_first().ok_or(Malformed::Truncated)?;
         let stride = usize::from(*first) + 1;
-        let mut layout = Self::EMPTY;
-        while layout.stride < stride {
-            let four = packed.get(layout.count / 4).ok_or(Malformed::Truncated)?;
-            let log = four >> (2 * (layout.count % 4)) & 3;
-            layout.push(1 << log).ok_or(Malformed::Corrupt)?;
+        let mut fields = Self::EMPTY;
+        while fields.stride < stride {
+            let four = packed.get(fields.count / 4).ok_or(Malformed::Truncated)?;
+            let log = four >> (2 * (fields.count % 4)) & 3;
+            fields.push(1 << log).ok_or(Malformed::Corrupt)?;
         }
-        if layout.stride != stride {
+        if fields.stride != stride {
             return Err(Malformed::Corrupt);
         }
-        let len = 1 + layout.count.div_ceil(4);
-        Ok((layout, len))
+        let len = 1 + fields.count.div_ceil(4);
+        Ok((fields, len))
     }
 }
 
 /// Bytes of a word in the field's column: single bytes become words of 16 bits.
 pub(crate) fn column_width(field: usize) -> usize {
     field.max(2)
-}
-
-/// Gathers the field at `at` of each record into words of `N` bytes. Fields have `F` bytes and are zero-extended.
-#[inline(always)]
-pub(crate) fn gather<const N: usize, const F: usize>(
-    records: &[u8],
-    at: usize,
-    stride: usize,
-    column: &mut [u8],
-) {
-    let fields = records.get(at..).unwrap_or_default().chunks(stride);
-    for (word, field) in column.as_chunks_mut::<N>().0.iter_mut().zip(fields) {
-        let (Some(low), Some(field)) = (word.first_chunk_mut::<F>(), field.first_chunk()) else { return };
-        *low = *field;
-        word[F..].fill(0);
-    }
-}
-
-/// The inverse of [`gather`].
-#[inline(always)]
-pub(crate) fn scatter<const N: usize, const F: usize>(
-    column: &[u8],
-    records: &mut [u8],
-    at: usize,
-    stride: usize,
-) {
-    let fields = records.get_mut(at..).unwrap_or_default().chunks_mut(stride);
-    for (word, field) in column.as_chunks::<N>().0.iter().zip(fields) {
-        let (Some(low), Some(field)) = (word.first_chunk::<F>(), field.first_chunk_mut()) else { return };
-        *field = *low;
-    }
 }

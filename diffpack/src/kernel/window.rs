@@ -2,9 +2,9 @@
 //! the fixed-point domain.
 #![forbid(unsafe_code)]
 
-use crate::block::{Bytes, Groups, ZEROS, groups_mut};
+use super::block::{Bytes, Groups, ZEROS, groups_mut};
+use super::{Kernel, SAMPLE};
 use crate::format::BLOCK;
-use crate::kernel::{Kernel, SAMPLE};
 use crate::word::Word;
 
 /// `N` bytes: the block at the end, and the words before it.
@@ -95,6 +95,7 @@ impl<const N: usize> Window<N> {
     }
 
     /// Fills the window except for the first `there` bytes of the message's part, which are in place.
+    #[inline(always)]
     fn fill_by(
         &mut self,
         message: &[u8],

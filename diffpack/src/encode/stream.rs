@@ -1,26 +1,26 @@
 //! A stream of packed residuals: the widths of its groups and how they are written (format, section 8).
 #![forbid(unsafe_code)]
 
-use crate::block::{Block, EACH, Widths, samples};
 use crate::format::{GROUPS, Head};
 use crate::kernel::Kernel;
+use crate::kernel::block::{Block, EACH, Widths, samples};
 use crate::word::Word;
 use mpress_codec::{Full, Out};
 
 /// What precedes a stream.
-pub(crate) struct Stream {
-    pub(crate) widths: Widths,
+pub(super) struct Stream {
+    pub(super) widths: Widths,
     minimum: u8,
     maximum: u8,
     bits: u32,
     groups: usize,
     /// Length in bytes of offsets and groups.
-    pub(crate) len: usize,
+    pub(super) len: usize,
 }
 
 impl Stream {
     #[inline(always)]
-    pub(crate) fn new<W: Word, K: Kernel<W>>(kernel: K, residuals: &Block, words: usize) -> Self {
+    pub(super) fn new<W: Word, K: Kernel<W>>(kernel: K, residuals: &Block, words: usize) -> Self {
         let groups = words.div_ceil(W::LANES);
         let widths = kernel.widths(samples(residuals.groups(), groups));
         let (sum, minimum, maximum) = kernel.sum_and_ends(&widths, groups.min(GROUPS));
@@ -33,11 +33,11 @@ impl Stream {
     }
 
     /// The greatest width.
-    pub(crate) fn greatest(&self) -> u8 {
+    pub(super) fn greatest(&self) -> u8 {
         self.maximum
     }
 
-    pub(crate) fn head(&self) -> Head {
+    pub(super) fn head(&self) -> Head {
         Head::widths(self.minimum, self.bits)
     }
 
@@ -60,7 +60,7 @@ impl Stream {
 
     /// Writes the offsets and the groups.
     #[inline(always)]
-    pub(crate) fn write<W: Word, K: Kernel<W>>(
+    pub(super) fn write<W: Word, K: Kernel<W>>(
         &self,
         kernel: K,
         residuals: &Block,

@@ -1,8 +1,8 @@
 //! Predictors: domain and lags, their wire form, and the table of the predictors that a message has defined (format, sections 4 and 5).
 #![forbid(unsafe_code)]
 
-use crate::block::window;
-use crate::format::{MAX_ORDER, MAX_REACH, SLOTS};
+use super::{MAX_ORDER, MAX_REACH, SLOTS};
+use crate::kernel::block::window;
 use crate::word::Word;
 
 /// What the residuals are derived from (format, section 5).
@@ -17,6 +17,8 @@ pub(crate) enum Domain {
     BelowRotated,
     /// Differences of the words' fixed-point values in this unit.
     Fixed(u16),
+    /// Differences from words at distances that the block has for each word (format, section 6).
+    Lookback,
 }
 
 /// A domain and the lags of the difference in it.
@@ -32,6 +34,9 @@ impl Predictor {
     /// The distance of each word below the greatest one.
     pub(crate) const BELOW: Self = Self { domain: Domain::Below, lags: [0; MAX_ORDER], order: 0 };
     pub(crate) const BELOW_ROTATED: Self = Self { domain: Domain::BelowRotated, ..Self::BELOW };
+
+    /// The distance from an earlier word.
+    pub(crate) const LOOKBACK: Self = Self { domain: Domain::Lookback, ..Self::BELOW };
 
     /// The words themselves.
     pub(crate) const NONE: Self = Self { domain: Domain::Integer, ..Self::BELOW };
@@ -70,9 +75,10 @@ impl Predictor {
         matches!(self.domain, Domain::Integer | Domain::Fixed(_))
     }
 
-    /// Whether it treats words as integers.
-    pub(crate) fn is_integer(&self) -> bool {
-        self.domain == Domain::Integer
+    /// Whether a block has a maximum.
+    #[inline]
+    pub(crate) fn has_maximum(&self) -> bool {
+        matches!(self.domain, Domain::Below | Domain::BelowRotated)
     }
 
     /// The definition's wire form and its length in bytes.
@@ -83,9 +89,10 @@ impl Predictor {
             Domain::Below => (1, None),
             Domain::BelowRotated => (2, None),
             Domain::Fixed(unit) => (3, Some(unit)),
+            Domain::Lookback => (4, None),
         };
         let long = self.lags().iter().any(|lag| *lag > 255);
-        wire[0] = code | self.order << 2 | u8::from(long) << 4;
+        wire[0] = code | self.order << 3 | u8::from(long) << 5;
         let mut len = 1;
         let mut put = |bytes: &[u8]| {
             if let Some(to) = wire.get_mut(len..len + bytes.len()) {
@@ -105,20 +112,22 @@ impl Predictor {
     /// Reads a definition from the front of `wire`. Returns its length in bytes too.
     pub(crate) fn from_wire<W: Word>(wire: &[u8]) -> Result<(Self, usize), Malformed> {
         let kind = *wire.first().ok_or(Malformed::Truncated)?;
-        let (order, long) = (usize::from(kind >> 2 & 3), kind >> 4 & 1 == 1);
+        let (order, long) = (usize::from(kind >> 3 & 3), kind >> 5 & 1 == 1);
         let lag_bytes = 1 + usize::from(long);
-        let lags_at = if kind & 3 == 3 { 3 } else { 1 };
+        let lags_at = if kind & 7 == 3 { 3 } else { 1 };
         let len = lags_at + order * lag_bytes;
         if wire.len() < len {
             return Err(Malformed::Truncated);
         }
         let mut spare = [0; 9];
         let wire: &[u8; 9] = window(wire, 0, &mut spare);
-        let domain = match kind & 3 {
+        let domain = match kind & 7 {
             0 => Domain::Integer,
             1 => Domain::Below,
             2 => Domain::BelowRotated,
-            _ => Domain::Fixed(u16::from_le_bytes([wire[1], wire[2]])),
+            3 => Domain::Fixed(u16::from_le_bytes([wire[1], wire[2]])),
+            4 => Domain::Lookback,
+            _ => return Err(Malformed::Corrupt),
         };
         let mut lags = [0; MAX_ORDER];
         for (i, lag) in lags[..order].iter_mut().enumerate() {
@@ -127,7 +136,7 @@ impl Predictor {
         }
         lags[..order].sort_unstable();
         let predictor = Self { domain, lags, order: order as u8 };
-        let bad = kind >> 5 != 0
+        let bad = kind >> 6 != 0
             || predictor.lags().contains(&0)
             || predictor.reach() > MAX_REACH
             || (!predictor.is_difference() && (order != 0 || long))

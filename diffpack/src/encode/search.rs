@@ -3,16 +3,14 @@
 //! Uses integer arithmetic only, so every tier finds the same.
 #![forbid(unsafe_code)]
 
+use super::hints::REMEMBERED;
 use crate::effort::Settings;
-use crate::encode::EdgeWindow;
-use crate::format::MAX_ORDER;
-use crate::hints::REMEMBERED;
+use crate::format::{Domain, MAX_ORDER, Predictor};
 use crate::kernel::{Kernel, LAGS, SAMPLE, Span};
-use crate::predictor::{Domain, Predictor};
 use crate::word::Word;
 
 /// The maximum number of predictors in a shortlist.
-pub(crate) const SHORTLIST: usize = 6;
+pub(super) const SHORTLIST: usize = 6;
 /// The maximum number of candidates for the shortlist.
 const CANDIDATES: usize = 48;
 /// The number of words at which lags are compared.
@@ -23,14 +21,14 @@ const MAX_ROW: usize = 1000;
 const ROWS: usize = 4;
 /// The message length in bytes from which a verdict of noise takes more samples.
 const LONG: usize = 1 << 18;
-/// The candidates for stretches too short to sample, and for literals.
+/// The candidates for messages too short to sample, and for columns.
 const SHORT: [Predictor; 4] = [Predictor::BELOW_ROTATED, Predictor::BELOW, Predictor::STEP, Predictor::NONE];
 /// The maximum number of samples.
 const MAX_SAMPLES: usize = 8;
 
 /// The predictors that every block of a stretch chooses from, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(crate) struct Shortlist {
+pub(super) struct Shortlist {
     predictors: [Predictor; SHORTLIST],
     len: usize,
     /// The longest reach in the integer domain, and in fixed point.
@@ -38,7 +36,7 @@ pub(crate) struct Shortlist {
 }
 
 impl Shortlist {
-    pub(crate) fn of(predictors: &[Predictor]) -> Self {
+    pub(super) fn of(predictors: &[Predictor]) -> Self {
         // Copied in whole vectors, which takes less time than to make each predictor.
         static EMPTY: Shortlist =
             Shortlist { predictors: [Predictor::NONE; SHORTLIST], len: 0, reach: [0; 2] };
@@ -53,7 +51,7 @@ impl Shortlist {
     }
 
     /// The first of `predictors`, of which `len` are used. No difference is in fixed point.
-    pub(crate) fn of_first(predictors: &[Predictor; REMEMBERED], len: usize) -> Self {
+    pub(super) fn of_first(predictors: &[Predictor; REMEMBERED], len: usize) -> Self {
         let (some, _) = predictors.split_first_chunk().unwrap_or((&[Predictor::NONE; SHORTLIST], &[]));
         let len = len.min(SHORTLIST);
         let reach = some[..len].iter().map(Predictor::reach).max().unwrap_or(0);
@@ -62,7 +60,7 @@ impl Shortlist {
     }
 
     /// The same list with all differences in fixed point.
-    pub(crate) fn in_fixed_point(mut self, unit: u16) -> Self {
+    pub(super) fn in_fixed_point(mut self, unit: u16) -> Self {
         for predictor in self.predictors[..self.len].iter_mut().filter(|predictor| predictor.is_difference())
         {
             *predictor = predictor.in_domain(Domain::Fixed(unit));
@@ -71,22 +69,9 @@ impl Shortlist {
         Self { reach: [0, integer.max(fixed)], ..self }
     }
 
-    /// The shortlist for the literals between copies: predictors with no lag beyond 1, and the best integer ones of this list.
-    pub(crate) fn of_literals(&self) -> Self {
-        let mut literals = [Predictor::default(); SHORTLIST];
-        literals[..SHORT.len()].copy_from_slice(&SHORT);
-        let mut len = SHORT.len();
-        for predictor in self.predictors() {
-            if len < SHORTLIST && predictor.is_integer() && !SHORT.contains(predictor) {
-                literals[len] = *predictor;
-                len += 1;
-            }
-        }
-        Self::of(&literals[..len])
-    }
-
     /// The shortlist for columns of records, which are too short to search: the simplest predictors, and the second difference.
-    pub(crate) fn of_columns() -> Self {
+    #[inline(never)]
+    pub(super) fn of_columns() -> Self {
         let [rotated, below, step, none] = SHORT;
         match Predictor::difference(Domain::Integer, &[1, 1]) {
             Some(second) => Self::of(&[rotated, below, step, none, second]),
@@ -94,12 +79,12 @@ impl Shortlist {
         }
     }
 
-    pub(crate) fn predictors(&self) -> &[Predictor] {
+    pub(super) fn predictors(&self) -> &[Predictor] {
         &self.predictors[..self.len.min(SHORTLIST)]
     }
 
     /// The longest reach, in words, of the differences in this domain.
-    pub(crate) fn reach_in(&self, domain: Domain) -> usize {
+    pub(super) fn reach_in(&self, domain: Domain) -> usize {
         self.reach[usize::from(domain != Domain::Integer)]
     }
 }
@@ -121,18 +106,23 @@ impl Ranking {
         self.len += 1;
     }
 
-    fn shortlist(&self, settings: &Settings) -> Shortlist {
+    /// The best of the predictors that are `good`.
+    fn shortlist(&self, settings: &Settings, good: fn(&Predictor) -> bool) -> Shortlist {
         let mut best = [Predictor::default(); SHORTLIST];
-        let len = settings.shortlist.min(self.len).min(SHORTLIST);
-        for (to, (_, predictor)) in best.iter_mut().zip(&self.entries[..len]) {
+        let mut len = 0;
+        let all = self.entries[..self.len].iter().map(|(_, predictor)| predictor);
+        for (to, predictor) in
+            best[..settings.shortlist].iter_mut().zip(all.filter(|predictor| good(predictor)))
+        {
             *to = *predictor;
+            len += 1;
         }
         Shortlist::of(&best[..len])
     }
 }
 
 /// A message and how to sample it.
-pub(crate) struct Search<'a, K> {
+pub(super) struct Search<'a, K> {
     pub(crate) kernel: K,
     /// A whole number of words.
     pub(crate) message: &'a [u8],
@@ -142,7 +132,7 @@ pub(crate) struct Search<'a, K> {
 impl<K> Search<'_, K> {
     /// Whether compression can gain anything. A few samples show whether all bits are noise: the range of the words in each, and the differences of
     /// some words at each stride.
-    pub(crate) fn is_worthwhile<W: Word>(&self) -> bool
+    pub(super) fn is_worthwhile<W: Word>(&self) -> bool
     where
         K: Kernel<W>,
     {
@@ -171,7 +161,8 @@ impl<K> Search<'_, K> {
     }
 
     /// Finds the shortlist for the message.
-    pub(crate) fn shortlist<W: Word>(&self, window: &mut EdgeWindow) -> Shortlist
+    #[inline(never)]
+    pub(super) fn shortlist<W: Word>(&self) -> Shortlist
     where
         K: Kernel<W>,
     {
@@ -215,18 +206,17 @@ impl<K> Search<'_, K> {
                     self.rank::<W>(&mut ranking, &samples, lags);
                 }
             }
-            if let Some(unit) = self.unit::<W>() {
-                let ranked = ranking.entries;
-                let differences = ranked[..ranking.len].iter().map(|(_, p)| p).filter(|p| p.is_difference());
-                self.rank_fixed::<W>(&mut ranking, &samples, unit, window, differences);
-            }
         }
-
-        ranking.shortlist(self.settings)
+        match self.unit::<W>() {
+            // Differences only: where floats have a unit, they are better.
+            Some(unit) => ranking.shortlist(self.settings, Predictor::is_difference).in_fixed_point(unit),
+            None => ranking.shortlist(self.settings, |_| true),
+        }
     }
 
     /// The best of `predictors` for the message, by samples.
-    pub(crate) fn best_of<W: Word>(&self, predictors: &[Predictor]) -> Shortlist
+    #[inline(never)]
+    pub(super) fn best_of<W: Word>(&self, predictors: &[Predictor]) -> Shortlist
     where
         K: Kernel<W>,
     {
@@ -239,12 +229,12 @@ impl<K> Search<'_, K> {
         for predictor in predictors {
             ranking.add(self.cost::<W>(&samples, predictor), *predictor);
         }
-        ranking.shortlist(self.settings)
+        ranking.shortlist(self.settings, |_| true)
     }
 
     /// The unit in which every float of the message is a whole number that fits in a word, so that fixed point restores it. `None` if there is no
     /// such unit, if fewer than a quarter of the floats have trailing zeros in their fraction, or if the effort does not use fixed point.
-    pub(crate) fn unit<W: Word>(&self) -> Option<u16>
+    pub(super) fn unit<W: Word>(&self) -> Option<u16>
     where
         K: Kernel<W>,
     {
@@ -319,7 +309,7 @@ impl<K> Search<'_, K> {
     }
 
     /// The places of the samples for ranking candidates, past the first `from` words if the message is long enough.
-    pub(crate) fn samples<W: Word>(&self, from: usize) -> Samples {
+    pub(super) fn samples<W: Word>(&self, from: usize) -> Samples {
         let words = self.message.len() / W::WIDTH;
         let sample_words = SAMPLE / W::WIDTH;
         let last = words - sample_words;
@@ -333,7 +323,7 @@ impl<K> Search<'_, K> {
     }
 
     /// The cost of the samples with this predictor.
-    pub(crate) fn cost<W: Word>(&self, samples: &Samples, predictor: &Predictor) -> u32
+    pub(super) fn cost<W: Word>(&self, samples: &Samples, predictor: &Predictor) -> u32
     where
         K: Kernel<W>,
     {
@@ -367,38 +357,10 @@ impl<K> Search<'_, K> {
         ranking.add(cost, predictor);
         cost
     }
-
-    /// Adds differences in the fixed-point domain.
-    fn rank_fixed<'p, W: Word>(
-        &self,
-        ranking: &mut Ranking,
-        samples: &Samples,
-        unit: u16,
-        window: &mut EdgeWindow,
-        differences: impl Iterator<Item = &'p Predictor> + Clone,
-    ) where
-        K: Kernel<W>,
-    {
-        let mut costs = [0; CANDIDATES];
-        let reach = differences.clone().map(|p| p.reach() * W::WIDTH).max().unwrap_or(0).min(EdgeWindow::AT);
-        for at in &samples.at[..samples.len] {
-            window.fill_fixed(self.kernel, self.message, *at, reach, unit);
-            for (cost, predictor) in costs.iter_mut().zip(differences.clone()) {
-                *cost += if predictor.reach() * W::WIDTH <= EdgeWindow::AT.min(*at) {
-                    self.kernel.difference_cost(window.bytes(), EdgeWindow::AT, predictor.lags())
-                } else {
-                    8 * W::BITS
-                };
-            }
-        }
-        for (cost, predictor) in costs.into_iter().zip(differences) {
-            ranking.add(cost, predictor.in_domain(Domain::Fixed(unit)));
-        }
-    }
 }
 
 /// The places of samples of eight groups each.
-pub(crate) struct Samples {
+pub(super) struct Samples {
     at: [usize; MAX_SAMPLES],
     len: usize,
 }

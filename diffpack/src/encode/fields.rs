@@ -1,10 +1,10 @@
-//! Finds the layout of records by sampling a message, and remembers it for later messages.
+//! Finds the fields of records by sampling a message, and remembers it for later messages.
 //!
 //! Uses integer arithmetic only, so every tier finds the same.
 #![forbid(unsafe_code)]
 
-use crate::kernel::{self, Chore, Kernel, SAMPLE, Work, compiled};
-use crate::records::{Layout, MAX_STRIDE, PIECE};
+use crate::format::{Fields, MAX_STRIDE, PIECE};
+use crate::kernel::{self, Kernel, SAMPLE, Work};
 use crate::word::Word;
 use core::marker::PhantomData;
 use mpress_codec::simd::Simd;
@@ -21,19 +21,19 @@ const FEWEST: usize = 2 * RUN;
 const SHORTEST: usize = 2048;
 /// The number of raw bytes to which costs, in bits, refer.
 const UNIT: usize = 1 << 16;
-/// The layout must seem to save this fraction of the cost without it.
+/// Fields must seem to save this fraction of the cost without it.
 const GAIN: u32 = 16;
-/// A layout is kept while its cost changes by no more than this fraction.
+/// Fields are kept while their cost changes by no more than this fraction.
 const KEEP: u32 = 16;
-/// The number of messages after which a layout is searched again.
+/// The number of messages after which fields are searched again.
 const USES: u32 = 32;
 /// The maximum number of messages that are skipped after messages without records.
 const PATIENCE: u32 = 255;
 
-/// The layout of earlier messages, as an encoder remembers it.
+/// The fields of earlier messages' records, as an encoder remembers it.
 #[derive(Clone, Debug)]
-pub(crate) struct Layouts {
-    layout: Layout,
+pub(super) struct Structures {
+    fields: Fields,
     cost: u32,
     uses: u32,
     /// The number of consecutive messages without records, and of messages still to be skipped.
@@ -43,7 +43,7 @@ pub(crate) struct Layouts {
 
 /// Whether a message consists of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Guess {
+pub(super) enum Guess {
     No,
     /// It seems to; to be compared with the message coded otherwise.
     Perhaps,
@@ -51,43 +51,43 @@ pub(crate) enum Guess {
     Yes,
 }
 
-impl Layouts {
-    pub(crate) fn new() -> Self {
-        Self { layout: Layout::EMPTY, cost: 0, uses: 0, misses: 0, rest: 0 }
+impl Structures {
+    pub(super) fn new() -> Self {
+        Self { fields: Fields::EMPTY, cost: 0, uses: 0, misses: 0, rest: 0 }
     }
 
-    pub(crate) fn forget(&mut self) {
+    pub(super) fn forget(&mut self) {
         *self = Self::new();
     }
 
-    /// The guessed layout.
-    pub(crate) fn layout(&self) -> &Layout {
-        &self.layout
+    /// The guessed fields.
+    pub(super) fn fields(&self) -> &Fields {
+        &self.fields
     }
 
     /// Records that records took more bytes than the message coded otherwise.
-    pub(crate) fn missed(&mut self) {
+    pub(super) fn missed(&mut self) {
         self.uses = 0;
         self.pass_over();
     }
 
     /// Handles a message without records. The number of messages skipped grows with each miss, because a search takes as long as coding a short
-    /// message. The layout is kept, as messages of records may follow.
+    /// message. The fields are kept, as messages of records may follow.
     fn pass_over(&mut self) {
         self.misses = (self.misses * 4 + 3).min(PATIENCE);
         self.rest = self.misses;
     }
 
     /// Determines whether a message consists of records.
-    pub(crate) fn guess<W: Word>(&mut self, simd: Simd, message: &[u8]) -> Guess {
+    pub(super) fn guess<W: Word>(&mut self, simd: Simd, message: &[u8]) -> Guess {
         if message.len() < SHORTEST {
             return Guess::No;
         }
-        let is_known = (1..=USES).contains(&self.uses) && message.len() / self.layout.stride() >= FEWEST;
+        let is_known = (1..=USES).contains(&self.uses) && message.len() / self.fields.stride() >= FEWEST;
         let same = is_known && {
-            let cost = compiled(simd, Cost { message, layout: &self.layout });
+            let cost = compiled(simd, || cost_of(message, &self.fields));
             cost.abs_diff(self.cost) <= self.cost / KEEP
-                && gains::<W>(simd, message, self.layout.stride(), cost)
+                && gains::<W>(simd, message, self.fields.stride(), cost)
         };
         if same {
             self.uses += 1;
@@ -97,67 +97,42 @@ impl Layouts {
             self.rest -= 1;
             return Guess::No;
         }
-        if let Some((layout, cost)) = compiled(simd, Find(message))
+        if let Some((fields, cost)) = compiled(simd, || find(message, stride(message)))
             // Words of one kind need no columns.
-            && !(layout.len() == 1 && layout.stride() == W::WIDTH)
-            && gains::<W>(simd, message, layout.stride(), cost)
+            && !(fields.len() == 1 && fields.stride() == W::WIDTH)
+            && gains::<W>(simd, message, fields.stride(), cost)
         {
             // The same structures from another offset, as in the parts of a long message.
             let same = (1..=USES).contains(&self.uses)
-                && layout.stride() == self.layout.stride()
+                && fields.stride() == self.fields.stride()
                 && cost.abs_diff(self.cost) <= self.cost / KEEP;
             let uses = if same { self.uses + 1 } else { 1 };
-            *self = Self { layout, cost, uses, misses: self.misses, rest: 0 };
+            *self = Self { fields, cost, uses, misses: self.misses, rest: 0 };
             return if same { Guess::Yes } else { Guess::Perhaps };
         }
         self.pass_over();
         Guess::No
     }
 
-    /// Records that the layout took fewer bytes.
-    pub(crate) fn hit(&mut self) {
+    /// Records that they took fewer bytes.
+    pub(super) fn hit(&mut self) {
         self.misses = 0;
     }
 }
 
-/// Finds the best layout of records.
-struct Find<'a>(&'a [u8]);
-
-impl Chore for Find<'_> {
-    /// The layout and its cost.
-    type Output = Option<(Layout, u32)>;
-
-    #[inline(always)]
-    fn run(self) -> Self::Output {
-        find(self.0, stride(self.0))
-    }
+/// Runs an operation that is compiled for this tier.
+fn compiled<T>(simd: Simd, operation: impl FnOnce() -> T) -> T {
+    kernel::with(simd, Compiled(operation))
 }
 
-/// Finds the cost of a message with a layout.
-struct Cost<'a> {
-    message: &'a [u8],
-    layout: &'a Layout,
-}
+struct Compiled<F>(F);
 
-impl Chore for Cost<'_> {
-    type Output = u32;
+impl<T, F: FnOnce() -> T> Work<u64> for Compiled<F> {
+    type Output = T;
 
     #[inline(always)]
-    fn run(self) -> u32 {
-        cost_of(self.message, self.layout)
-    }
-}
-
-/// Finds whether a message is regular.
-struct Regular<'a>(&'a [u8]);
-
-impl Chore for Regular<'_> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run(self) -> bool {
-        let most = scores(self.0).into_iter().fold(0, u16::max);
-        self.0.len() >= SHORTEST && usize::from(most) >= PLACES * WINDOW / 16
+    fn run<K: Kernel<u64>>(self, _: K) -> T {
+        (self.0)()
     }
 }
 
@@ -168,8 +143,9 @@ fn places(message: &[u8], run: usize, step: usize) -> [usize; PLACES] {
 }
 
 /// Whether bytes recur at some distance far more often than in noise.
-pub(crate) fn is_regular(simd: Simd, message: &[u8]) -> bool {
-    compiled(simd, Regular(message))
+pub(super) fn is_regular(simd: Simd, message: &[u8]) -> bool {
+    message.len() >= SHORTEST
+        && compiled(simd, || scores(message).into_iter().fold(0, u16::max)) >= (PLACES * WINDOW / 16) as u16
 }
 
 /// The distance at which most bytes recur; the smallest of those with about the same score.
@@ -198,9 +174,9 @@ fn scores(message: &[u8]) -> [u16; MAX_STRIDE + 1] {
     scores
 }
 
-/// The best layout of records of this stride, and its cost.
+/// The best fields of records of this stride, and their cost.
 #[inline(always)]
-fn find(message: &[u8], stride: usize) -> Option<(Layout, u32)> {
+fn find(message: &[u8], stride: usize) -> Option<(Fields, u32)> {
     let records = message.len() / stride;
     if records < FEWEST {
         return None;
@@ -227,7 +203,7 @@ fn find(message: &[u8], stride: usize) -> Option<(Layout, u32)> {
             }
         }
     }
-    let mut layout = Layout::EMPTY;
+    let mut fields = Fields::EMPTY;
     let mut widths = [0; MAX_STRIDE];
     let (mut at, mut count) = (stride, 0);
     while at > 0 {
@@ -237,17 +213,17 @@ fn find(message: &[u8], stride: usize) -> Option<(Layout, u32)> {
         count += 1;
     }
     for width in widths.get(..count)?.iter().rev() {
-        layout.push(*width)?;
+        fields.push(*width)?;
     }
-    Some((layout, by_unit(best.get(stride)?.0, PLACES * RUN * stride)))
+    Some((fields, by_unit(best.get(stride)?.0, PLACES * RUN * stride)))
 }
 
-/// The cost of a message with this layout.
+/// The cost of a message with these fields.
 #[inline(always)]
-fn cost_of(message: &[u8], layout: &Layout) -> u32 {
-    let stride = layout.stride();
+fn cost_of(message: &[u8], fields: &Fields) -> u32 {
+    let stride = fields.stride();
     let places = places(message, (RUN + 1) * stride, stride);
-    let bits = layout.fields().map(|(at, width)| field_cost(message, &places, at, stride, width)).sum();
+    let bits = fields.iter().map(|(at, width)| field_cost(message, &places, at, stride, width)).sum();
     by_unit(bits, PLACES * RUN * stride)
 }
 
@@ -310,8 +286,8 @@ fn column_cost<W: Word, const F: usize>(
 ) -> u32 {
     let mut runs = [[W::ZERO; RUN + 1]; PLACES];
     for (run, place) in runs.iter_mut().zip(places) {
-        let fields = message.get(place + at..).unwrap_or_default().chunks(stride);
-        for (to, field) in run.iter_mut().zip(fields) {
+        let all = message.get(place + at..).unwrap_or_default().chunks(stride);
+        for (to, field) in run.iter_mut().zip(all) {
             *to = field.first_chunk().map_or(W::ZERO, &word);
         }
     }
@@ -354,34 +330,34 @@ mod tests {
         })
     }
 
-    fn guess(layouts: &mut Layouts, message: impl Iterator<Item = u8>) -> Guess {
+    fn guess(known: &mut Structures, message: impl Iterator<Item = u8>) -> Guess {
         let mut bytes = [0; 16 * 500];
         let len = bytes.iter_mut().zip(message).map(|(to, from)| *to = from).count();
-        layouts.guess::<u64>(Simd::SCALAR, &bytes[..len])
+        known.guess::<u64>(Simd::SCALAR, &bytes[..len])
     }
 
     #[test]
-    fn a_layout_serves_messages_like_the_one_it_was_found_in() {
-        let mut layouts = Layouts::new();
-        assert_eq!(guess(&mut layouts, structures(0, 500)), Guess::Perhaps);
-        assert_eq!(layouts.layout().stride(), 16);
-        layouts.hit();
-        assert_eq!(guess(&mut layouts, structures(1000, 300)), Guess::Yes);
+    fn fields_serve_messages_like_the_one_they_were_found_in() {
+        let mut known = Structures::new();
+        assert_eq!(guess(&mut known, structures(0, 500)), Guess::Perhaps);
+        assert_eq!(known.fields().stride(), 16);
+        known.hit();
+        assert_eq!(guess(&mut known, structures(1000, 300)), Guess::Yes);
         // Starts in the middle of a structure.
-        assert_eq!(guess(&mut layouts, structures(2000, 400).skip(8)), Guess::Yes);
-        assert_eq!(guess(&mut layouts, structures(3000, 400).skip(4)), Guess::Yes);
+        assert_eq!(guess(&mut known, structures(2000, 400).skip(8)), Guess::Yes);
+        assert_eq!(guess(&mut known, structures(3000, 400).skip(4)), Guess::Yes);
         // Other messages in between.
-        assert_eq!(guess(&mut layouts, [7; 4000].into_iter()), Guess::No);
-        assert_eq!(guess(&mut layouts, structures(0, 500).skip(4)), Guess::Yes);
-        // The layout did not pay off.
-        layouts.missed();
-        assert_eq!(guess(&mut layouts, structures(0, 500)), Guess::No);
+        assert_eq!(guess(&mut known, [7; 4000].into_iter()), Guess::No);
+        assert_eq!(guess(&mut known, structures(0, 500).skip(4)), Guess::Yes);
+        // The fields did not pay off.
+        known.missed();
+        assert_eq!(guess(&mut known, structures(0, 500)), Guess::No);
     }
 
     #[test]
-    fn a_layout_is_looked_for_again_now_and_then() {
-        let mut layouts = Layouts::new();
-        let guesses = [(); 70].map(|()| guess(&mut layouts, structures(0, 500)));
+    fn fields_are_looked_for_again_now_and_then() {
+        let mut known = Structures::new();
+        let guesses = [(); 70].map(|()| guess(&mut known, structures(0, 500)));
         let again = |guess: &&Guess| **guess == Guess::Perhaps;
         assert_eq!(guesses.iter().filter(again).count(), 3);
         assert!(!guesses.contains(&Guess::No));

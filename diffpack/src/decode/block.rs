@@ -1,0 +1,230 @@
+//! Reads blocks: the residuals of each, and the words that they make (format, section 3).
+#![forbid(unsafe_code)]
+
+use super::rebuild::{Form, Packed, Scratch};
+use super::stream::Streams as _;
+use crate::format::{Domain, GROUPS, Head, Predictor, Slots};
+use crate::kernel::block::{Block, Widths, count};
+use crate::kernel::{self, Kernel, Work};
+use crate::word::Word;
+use mpress_codec::DecodeErrorKind::{Corrupt, Length};
+use mpress_codec::simd::Simd;
+use mpress_codec::support::{self, Wire};
+use mpress_codec::{DecodeError, Full, Out};
+
+/// Reads the blocks of `words` words: of a message, or of a column of records. The words in `out` from `start` on predict them.
+pub(super) fn read<W: Word>(
+    simd: Simd,
+    scratch: &mut Scratch,
+    wire: &mut Wire<'_>,
+    words: usize,
+    slots: &mut Slots,
+    out: &mut Out<'_>,
+    start: usize,
+) -> Result<(), DecodeError> {
+    kernel::with::<W, _>(simd, Read { scratch, wire, words, slots, out, start })
+}
+
+/// Asks for the code for blocks, and for the wire.
+pub(super) fn prefetch<W: Word>(simd: Simd, wire: &[u8]) {
+    if wire.len() <= kernel::SHORT {
+        kernel::prefetch::<W, Read<'_, '_, '_>>(simd, 3 << 10, &[]);
+        support::prefetch(Predictor::from_wire::<W> as *const u8, 896);
+        support::prefetch(wire.as_ptr(), wire.len());
+    }
+}
+
+struct Read<'a, 'w, 'o> {
+    scratch: &'a mut Scratch,
+    wire: &'a mut Wire<'w>,
+    words: usize,
+    slots: &'a mut Slots,
+    out: &'a mut Out<'o>,
+    start: usize,
+}
+
+impl<W: Word> Work<W> for Read<'_, '_, '_> {
+    type Output = Result<(), DecodeError>;
+
+    #[inline(always)]
+    fn run<K: Kernel<W>>(self, kernel: K) -> Result<(), DecodeError> {
+        let Self { scratch, wire, words, slots, out, start } = self;
+        scratch.window.forget();
+        let mut left = words;
+        while left > 0 {
+            let words = left.min(W::BLOCK);
+            scratch.block(kernel, wire, words, slots, out, start)?;
+            left -= words;
+        }
+        Ok(())
+    }
+}
+
+impl Scratch {
+    /// Reads a block.
+    #[inline(always)]
+    fn block<W: Word, K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        wire: &mut Wire<'_>,
+        words: usize,
+        slots: &mut Slots,
+        out: &mut Out<'_>,
+        start: usize,
+    ) -> Result<(), DecodeError> {
+        let full = DecodeError::new(Length, wire.at);
+        let corrupt = DecodeError::new(Corrupt, wire.at);
+        let head = wire.head()?;
+        if head.code() == Head::STORED {
+            if head != Head::stored() {
+                return Err(corrupt);
+            }
+            return out.extend_from_slice(wire.take(words * W::WIDTH)?).map_err(|_| full);
+        }
+        let slot = wire.slot::<W>(head, slots)?;
+        let predictor = slots.get(slot).ok_or(wire.corrupt())?;
+        let is_fixed = matches!(predictor.domain, Domain::Fixed(_));
+        if head.has(Head::STRIP) && !is_fixed {
+            return Err(corrupt);
+        }
+        if out.len() == start {
+            kernel.prefetch_rebuild(predictor);
+        }
+        if predictor.domain == Domain::Lookback {
+            return kernel.apart(|| self.look_back(kernel, wire, head, words, out, start));
+        }
+        let maximum = if predictor.has_maximum() { W::load(wire.take(W::WIDTH)?, 0) } else { W::ZERO };
+        let form = Form { predictor, maximum, words };
+        let mut widths = [0; GROUPS];
+        let packed = if head.has(Head::STRIP) {
+            kernel.apart(|| self.stripped(kernel, wire, head, words))?;
+            None
+        } else if head.has(Head::SPLIT) {
+            kernel.apart(|| self.collect(kernel, wire, head, words))?;
+            None
+        } else {
+            Some(wire.stream::<W, K>(kernel, head, words, &mut widths)?)
+        };
+        kernel.rebuild(packed, &form, self, start, out).map_err(|_| full)
+    }
+
+    /// Reads a block of words that are near earlier ones, after its head (format, section 6).
+    #[inline(always)]
+    fn look_back<W: Word, K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        wire: &mut Wire<'_>,
+        head: Head,
+        words: usize,
+        out: &mut Out<'_>,
+        start: usize,
+    ) -> Result<(), DecodeError> {
+        self.residuals(kernel, wire, head, words)?;
+        self.other.0 = *self.words.block();
+        let place = wire.at;
+        let head = wire.head()?;
+        if head.0 & !(Head::WIDTHS | Head::SPLIT) != 0 {
+            return Err(DecodeError::new(Corrupt, place));
+        }
+        self.residuals(kernel, wire, head, words)?;
+        append_near::<W>(&self.other, self.words.block(), words, out, start)
+            .map_err(|_| DecodeError::new(Length, place))
+    }
+
+    /// Reads strip counts and residuals, and shifts the zeros in again (format, section 5).
+    #[inline(always)]
+    fn stripped<W: Word, K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        wire: &mut Wire<'_>,
+        head: Head,
+        words: usize,
+    ) -> Result<(), DecodeError> {
+        let mut counts = [0; GROUPS];
+        let packed = wire.take(words.div_ceil(W::LANES).div_ceil(2))?;
+        for (pair, packed) in counts.as_chunks_mut().0.iter_mut().zip(packed) {
+            *pair = [packed & 15, packed >> 4];
+        }
+        self.residuals(kernel, wire, head, words)?;
+        kernel.unstrip(self.words.groups_mut(), &counts);
+        Ok(())
+    }
+
+    /// Reads residuals, in one stream or two, to the block of `words`.
+    #[inline(always)]
+    fn residuals<W: Word, K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        wire: &mut Wire<'_>,
+        head: Head,
+        words: usize,
+    ) -> Result<(), DecodeError> {
+        if head.has(Head::SPLIT) {
+            return kernel.apart(|| self.collect(kernel, wire, head, words));
+        }
+        let mut widths = [0; GROUPS];
+        let packed = wire.stream::<W, K>(kernel, head, words, &mut widths)?;
+        kernel.unpack(packed.wire, packed.widths, words, self.words.groups_mut());
+        Ok(())
+    }
+
+    /// Reads both streams of a split block.
+    #[inline(always)]
+    fn collect<W: Word, K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        wire: &mut Wire<'_>,
+        head: Head,
+        words: usize,
+    ) -> Result<(), DecodeError> {
+        let mut mask = [0; _];
+        let bits = wire.take(words.div_ceil(8))?;
+        mask[..bits.len()].copy_from_slice(bits);
+        if !words.is_multiple_of(8) {
+            mask[words / 8] &= (1 << (words % 8)) - 1;
+        }
+        let place = wire.at;
+        let narrow_head = wire.head()?;
+        if narrow_head.0 & !Head::WIDTHS != 0 {
+            return Err(DecodeError::new(Corrupt, place));
+        }
+        let wide_words = count(&mask);
+        let Scratch { words: residuals, wide, narrow, .. } = self;
+        for (head, words, to) in
+            [(head, wide_words, &mut *wide), (narrow_head, words - wide_words, &mut *narrow)]
+        {
+            let mut widths: Widths = [0; GROUPS];
+            let Packed { wire, widths } = wire.stream::<W, K>(kernel, head, words, &mut widths)?;
+            kernel.unpack(wire, widths, words, to.groups_mut());
+        }
+        kernel.collect(wide, narrow, &mask, residuals.groups_mut());
+        Ok(())
+    }
+}
+
+/// Appends words: each is the one at its distance before it plus its difference. A distance of 0 is that of the word before.
+fn append_near<W: Word>(
+    distances: &Block,
+    differences: &[u8],
+    words: usize,
+    out: &mut Out<'_>,
+    start: usize,
+) -> Result<(), Full> {
+    let first = (out.len() - start) / W::WIDTH;
+    out.extend_zeroed(words * W::WIDTH)?;
+    let message = W::split_mut(out.written_mut().get_mut(start..).unwrap_or_default()).0;
+    let mut distance = 1;
+    let residuals = W::split(&distances.0).0.iter().zip(W::split(differences).0);
+    for (at, (this, difference)) in (first..message.len()).zip(residuals) {
+        let this = W::from_bytes(*this).to_u64() as usize;
+        distance = if this == 0 { distance } else { this };
+        // Before the message there are zeros.
+        let before = at.checked_sub(distance).and_then(|from| message.get(from));
+        let before = before.map_or(W::ZERO, |word| W::from_bytes(*word));
+        let word = before.plus(W::from_bytes(*difference).unzigzag());
+        if let Some(to) = message.get_mut(at) {
+            *to = word.to_bytes();
+        }
+    }
+    Ok(())
+}

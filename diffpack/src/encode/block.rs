@@ -1,0 +1,242 @@
+//! Encodes a block: chooses its predictor, finds the residuals and their widths, and writes them; or stores the block.
+#![forbid(unsafe_code)]
+
+use super::EdgeWindow;
+use super::choose::{Choice, Filled};
+use super::lookback::Lookback;
+use super::search::Shortlist;
+use super::split::Dealt;
+use crate::effort::Settings;
+use crate::format::{BLOCK, Domain, GROUP, GROUPS, Head, Predictor, Slots};
+use crate::kernel::block::{Block, groups, samples};
+use crate::kernel::{Kernel, SAMPLE};
+use crate::word::Word;
+use mpress_codec::{Full, Out};
+
+/// Scratch memory for encoding blocks.
+#[derive(Clone, Debug)]
+pub(super) struct Blocks {
+    pub(super) window: EdgeWindow,
+    /// What the window holds of the current block.
+    pub(super) filled: Option<Filled>,
+    /// The choice of the last block for which all predictors were compared.
+    pub(super) last: Option<Choice>,
+    residuals: Block,
+    dealt: Dealt,
+    pub(super) lookback: Lookback,
+}
+
+impl Blocks {
+    pub(super) fn new() -> Self {
+        Self {
+            window: EdgeWindow::new(),
+            filled: None,
+            last: None,
+            residuals: Block::ZERO,
+            dealt: Dealt::ZERO,
+            lookback: Lookback::new(),
+        }
+    }
+
+    /// Begins a message, or a column.
+    pub(super) fn begin_message(&mut self, settings: &Settings, remember: bool) {
+        if settings.lookback {
+            self.lookback.begin(remember);
+        }
+    }
+
+    /// Begins a piece. `first`, if it is in the shortlist, is the expected choice of the first block.
+    pub(super) fn begin(&mut self, first: Option<Choice>, shortlist: &Shortlist) {
+        self.window.forget();
+        self.last = first.filter(|first| shortlist.predictors().contains(&first.predictor));
+    }
+
+    /// Encodes the block at `at` of the words of a message.
+    #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "what a block is made with")]
+    pub(super) fn encode<W: Word, K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        message: &[u8],
+        at: usize,
+        shortlist: &Shortlist,
+        settings: &Settings,
+        slots: &mut Slots,
+        out: &mut Out<'_>,
+    ) -> Result<(), Full> {
+        let raw = &message[at..message.len().min(at + BLOCK)];
+        let words = raw.len() / W::WIDTH;
+        self.filled = None;
+        let Some(predictor) = self.choose(kernel, message, at, shortlist, settings) else {
+            return stored(raw, out);
+        };
+        let maximum = self.find_residuals(kernel, message, at, predictor);
+        fill_sample(&mut self.residuals, raw.len());
+        let groups = words.div_ceil(W::LANES);
+        let strip = match predictor.domain {
+            Domain::Fixed(_) => strip_zeros(kernel, &mut self.residuals, groups),
+            _ => None,
+        };
+        let coding = self.dealt.coding(kernel, &self.residuals, words, settings.thresholds);
+        let slot = slots.find(predictor);
+        let (definition, definition_len) = match slot {
+            Some(_) => ([0; 9], 0),
+            None => predictor.to_wire(),
+        };
+        let maximum_len = if predictor.has_maximum() { W::WIDTH } else { 0 };
+        let strip_len = if strip.is_some() { groups.div_ceil(2) } else { 0 };
+        if definition_len + maximum_len + strip_len + coding.len() >= raw.len() {
+            return stored(raw, out);
+        }
+        let mut head = coding.head() | slot.unwrap_or(Head::DEFINED) << 12;
+        if strip.is_some() {
+            head |= Head::STRIP;
+        }
+        out.extend_from_slice(&head.to_le_bytes())?;
+        if slot.is_none() {
+            slots.define(predictor);
+            out.store(&definition, definition_len)?;
+        }
+        let mut word = [0; 8];
+        maximum.store(&mut word, 0);
+        out.store(&word, maximum_len)?;
+        if let Some(strip) = strip {
+            out.store(&strip, strip_len)?;
+        }
+        self.dealt.write(kernel, &coding, &self.residuals, words, out)
+    }
+
+    /// Encodes the block at `at` again, by distances to earlier words, and keeps what is shorter. The block and its definitions were written from
+    /// `start` of `out` on, and `before` was the table before it.
+    #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "what a block is made with")]
+    pub(super) fn look_back<W: Word, K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        message: &[u8],
+        at: usize,
+        settings: &Settings,
+        (start, before): (usize, &Slots),
+        slots: &mut Slots,
+        out: &mut Out<'_>,
+    ) {
+        let len = (message.len() - at).min(BLOCK);
+        let end = out.len();
+        // One value, again and again: its differences take fewer bytes.
+        if end - start <= len / 32 || !self.lookback.find::<W>(message, at, &mut self.residuals) {
+            return;
+        }
+        fill_sample(&mut self.residuals, len);
+        fill_sample(self.lookback.distances_mut(), len);
+        let mut slots_then = *before;
+        let written = self.write_near(kernel, len / W::WIDTH, settings, &mut slots_then, out);
+        let is_shorter = written.is_ok() && out.len() - end < end - start;
+        if is_shorter {
+            *slots = slots_then;
+            let near_len = out.len() - end;
+            out.written_mut().copy_within(end.., start);
+            out.truncate(start + near_len);
+        } else {
+            out.truncate(end);
+        }
+        self.lookback.learn(is_shorter);
+    }
+
+    /// Writes a block of distances and residuals.
+    #[inline(always)]
+    fn write_near<W: Word, K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        words: usize,
+        settings: &Settings,
+        slots: &mut Slots,
+        out: &mut Out<'_>,
+    ) -> Result<(), Full> {
+        let predictor = Predictor::LOOKBACK;
+        let distances = self.lookback.distances();
+        let coding = self.dealt.coding(kernel, distances, words, settings.thresholds);
+        let slot = slots.find(predictor);
+        let head = coding.head() | slot.unwrap_or(Head::DEFINED) << 12;
+        out.extend_from_slice(&head.to_le_bytes())?;
+        if slot.is_none() {
+            slots.define(predictor);
+            let (definition, len) = predictor.to_wire();
+            out.store(&definition, len)?;
+        }
+        self.dealt.write(kernel, &coding, distances, words, out)?;
+        let coding = self.dealt.coding(kernel, &self.residuals, words, settings.thresholds);
+        out.extend_from_slice(&coding.head().to_le_bytes())?;
+        self.dealt.write(kernel, &coding, &self.residuals, words, out)
+    }
+
+    /// Computes the residuals of the block. Returns the maximum.
+    #[inline(always)]
+    fn find_residuals<W: Word, K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        message: &[u8],
+        at: usize,
+        predictor: Predictor,
+    ) -> W {
+        match predictor.domain {
+            Domain::Below | Domain::BelowRotated => {
+                let len = (message.len() - at).min(BLOCK);
+                let words = if len.is_multiple_of(SAMPLE) {
+                    message[at..at + len].as_chunks().0
+                } else {
+                    self.fill(kernel, message, at, Domain::Integer, 0);
+                    samples(groups(self.window.block()), len.div_ceil(GROUP))
+                };
+                let rotation = u32::from(predictor.domain == Domain::BelowRotated);
+                kernel.below(words, rotation, &mut self.residuals.groups_mut()[..words.len()])
+            }
+            domain => {
+                let groups = (message.len() - at).div_ceil(GROUP).min(GROUPS);
+                let reach = predictor.reach() * W::WIDTH;
+                let (bytes, at) = if domain == Domain::Integer && reach <= at && message.len() - at >= BLOCK {
+                    (message, at)
+                } else {
+                    self.fill(kernel, message, at, domain, reach);
+                    (self.window.bytes(), EdgeWindow::AT)
+                };
+                let groups = &mut self.residuals.groups_mut()[..groups];
+                kernel.difference(bytes, at, predictor.lags(), groups);
+                W::ZERO
+            }
+        }
+    }
+}
+
+/// Shifts out the trailing zeros common to all differences of a group, if that saves more than the counts cost. Returns these, packed.
+#[inline(never)]
+fn strip_zeros<W: Word, K: Kernel<W>>(
+    kernel: K,
+    residuals: &mut Block,
+    groups: usize,
+) -> Option<[u8; GROUPS / 2]> {
+    let mut counts = kernel.trailing_zeros(residuals);
+    counts[groups.min(GROUPS)..].fill(0);
+    let gain: u32 = counts.iter().map(|count| u32::from(*count) * W::LANES as u32).sum();
+    if gain <= 16 * 8 + 64 {
+        return None;
+    }
+    kernel.strip(residuals, &counts);
+    let mut packed = [0; GROUPS / 2];
+    for (to, [low, high]) in packed.iter_mut().zip(counts.as_chunks().0) {
+        *to = low | high << 4;
+    }
+    Some(packed)
+}
+
+/// Fills a block with zeros from `len` bytes to the end of a sample.
+#[inline(always)]
+fn fill_sample(block: &mut Block, len: usize) {
+    if len < BLOCK {
+        block.0[len..len.next_multiple_of(SAMPLE)].fill(0);
+    }
+}
+
+fn stored(words: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
+    out.extend_from_slice(&Head::stored().0.to_le_bytes())?;
+    out.extend_from_slice(words)
+}

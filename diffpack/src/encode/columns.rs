@@ -1,0 +1,73 @@
+//! Encodes records: the fields, and a column of blocks for each (format, section 9).
+#![forbid(unsafe_code)]
+
+use super::block::Blocks;
+use super::header;
+use super::piece::{Piece, Source};
+use crate::effort::Settings;
+use crate::format::{COLUMN, Fields, PIECE, RECORDS, Slots, column_width};
+use crate::kernel;
+use crate::word::Word;
+use core::marker::PhantomData;
+use mpress_codec::simd::Simd;
+use mpress_codec::{Full, Out};
+
+/// Encodes a message of records of these fields.
+pub(super) fn encode(
+    simd: Simd,
+    blocks: &mut Blocks,
+    fields: &Fields,
+    raw: &[u8],
+    settings: &Settings,
+    out: &mut Out<'_>,
+) -> Result<(), Full> {
+    let stride = fields.stride();
+    header(RECORDS, raw, out)?;
+    let (definition, len) = fields.to_wire();
+    out.store(&definition, len)?;
+    let (records, tail) = raw.split_at(raw.len() / stride * stride);
+    let mut column = [0; COLUMN];
+    for piece in records.chunks(PIECE * stride) {
+        for (at, width) in fields.iter() {
+            let column = &mut column[..piece.len() / stride * column_width(width)];
+            match width {
+                8 => gather::<8, 8>(piece, at, stride, column),
+                4 => gather::<4, 4>(piece, at, stride, column),
+                2 => gather::<2, 2>(piece, at, stride, column),
+                _ => gather::<2, 1>(piece, at, stride, column),
+            }
+            match width {
+                8 => encode_column::<u64>(simd, blocks, column, settings, out)?,
+                4 => encode_column::<u32>(simd, blocks, column, settings, out)?,
+                _ => encode_column::<u16>(simd, blocks, column, settings, out)?,
+            }
+        }
+    }
+    out.extend_from_slice(tail)
+}
+
+fn encode_column<W: Word>(
+    simd: Simd,
+    blocks: &mut Blocks,
+    words: &[u8],
+    settings: &Settings,
+    out: &mut Out<'_>,
+) -> Result<(), Full> {
+    blocks.begin_message(settings, false);
+    let (source, slots) = (Source::Columns, &mut Slots::new());
+    kernel::with(
+        simd,
+        Piece::<W> { words, start: 0, source, settings, blocks, slots, out, word: PhantomData },
+    )
+}
+
+/// Gathers the field at `at` of each record into words of `N` bytes. Fields have `F` bytes and are zero-extended.
+#[inline(always)]
+fn gather<const N: usize, const F: usize>(records: &[u8], at: usize, stride: usize, column: &mut [u8]) {
+    let fields = records.get(at..).unwrap_or_default().chunks(stride);
+    for (word, field) in column.as_chunks_mut::<N>().0.iter_mut().zip(fields) {
+        let (Some(low), Some(field)) = (word.first_chunk_mut::<F>(), field.first_chunk()) else { return };
+        *low = *field;
+        word[F..].fill(0);
+    }
+}

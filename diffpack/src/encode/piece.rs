@@ -1,0 +1,95 @@
+//! Encodes a piece of a message, whose blocks choose from the same predictors.
+#![forbid(unsafe_code)]
+
+use super::block::Blocks;
+use super::hints::{FEW, Hints};
+use super::search::{Search, Shortlist};
+use crate::effort::Settings;
+use crate::format::{BLOCK, Slots};
+use crate::kernel::{Kernel, Work};
+use crate::word::Word;
+use core::marker::PhantomData;
+use mpress_codec::support::prefetch;
+use mpress_codec::{Full, Out};
+
+/// The length of the pieces in which a longer message is encoded, each with its own search for predictors. A whole number of blocks.
+pub(super) const PIECE: usize = 1 << 20;
+
+/// Where the predictors of a piece are from: a search, or those for columns of records.
+pub(super) enum Source<'a> {
+    Search(&'a mut Hints),
+    Columns,
+}
+
+/// The words from `start` on; those before it predict them.
+pub(super) struct Piece<'a, 'o, W> {
+    pub(super) words: &'a [u8],
+    pub(super) start: usize,
+    pub(super) source: Source<'a>,
+    pub(super) settings: &'a Settings,
+    pub(super) blocks: &'a mut Blocks,
+    pub(super) slots: &'a mut Slots,
+    pub(super) out: &'a mut Out<'o>,
+    pub(super) word: PhantomData<W>,
+}
+
+impl<W: Word> Work<W> for Piece<'_, '_, W> {
+    type Output = Result<(), Full>;
+
+    #[inline(always)]
+    fn run<K: Kernel<W>>(self, kernel: K) -> Result<(), Full> {
+        let Self { words, start, mut source, settings, blocks, slots, out, .. } = self;
+        prefetch(Blocks::fill::<W, K> as *const u8, 512);
+        let shortlist = match &mut source {
+            Source::Search(hints) => {
+                blocks.window.forget();
+                let message = &words[start..];
+                let search = Search { kernel, message, settings };
+                // An empty shortlist: every block is stored.
+                let is_short = message.len() <= FEW * BLOCK;
+                let shortlist = match is_short || search.is_worthwhile::<W>() {
+                    true => hints.shortlist::<W, K>(&search),
+                    false => Shortlist::default(),
+                };
+                blocks.begin(hints.first(), &shortlist);
+                shortlist
+            }
+            Source::Columns => {
+                let shortlist = Shortlist::of_columns();
+                blocks.begin(None, &shortlist);
+                shortlist
+            }
+        };
+        let mut first = match &mut source {
+            Source::Search(hints) => hints.first_mut(),
+            Source::Columns => None,
+        };
+        for at in (start..words.len()).step_by(BLOCK) {
+            let before = settings.lookback.then(|| (out.len(), *slots));
+            blocks.encode(kernel, words, at, &shortlist, settings, slots, out)?;
+            if let Some(first) = first.take() {
+                *first = blocks.last;
+            }
+            if let Some((start, before)) = &before {
+                kernel.apart(|| blocks.look_back(kernel, words, at, settings, (*start, before), slots, out));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a message is worthwhile.
+pub(super) struct Verdict<'a, W> {
+    pub(super) words: &'a [u8],
+    pub(super) settings: &'a Settings,
+    pub(super) word: PhantomData<W>,
+}
+
+impl<W: Word> Work<W> for Verdict<'_, W> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<K: Kernel<W>>(self, kernel: K) -> bool {
+        Search { kernel, message: self.words, settings: self.settings }.is_worthwhile::<W>()
+    }
+}
