@@ -56,11 +56,16 @@ fn a_receive_is_cancelled_while_another_thread_waits_for_it() {
     compare_program("cancel");
 }
 
+/// By how much a program says that its memory has grown.
+fn grown_kib(written: &Written) -> i64 {
+    let grown = written.stdout.lines().find_map(|line| line.strip_prefix("grown by ")).unwrap();
+    grown.strip_suffix(" KiB").unwrap().parse().unwrap()
+}
+
 #[test]
 fn copies_of_pending_messages_are_bounded() {
     let Some(with) = compare_program("pending") else { return };
-    let grown = with.stdout.lines().find_map(|line| line.strip_prefix("grown by ")).unwrap();
-    let kib: i64 = grown.strip_suffix(" KiB").unwrap().parse().unwrap();
+    let kib = grown_kib(&with);
     // 64 MiB of them, with what the MPI needs.
     assert!(kib < 100 << 10, "{kib} KiB");
 }
@@ -162,4 +167,9 @@ fn a_short_part_of_a_collective_waits_for_nobody() {
 #[test]
 fn a_collective_fails_after_its_communicator_was_freed() {
     compare_program("freed");
+}
+
+#[test]
+fn a_thread_polls_while_another_starts_the_request() {
+    compare_program("progress_thread");
 }
