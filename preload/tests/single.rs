@@ -187,3 +187,8 @@ fn a_probe_for_any_source_passes_over_a_message_that_is_coming() {
     assert_same(&job.run("without"), &with);
     assert_framed(&with, 12);
 }
+
+#[test]
+fn the_buffer_of_a_communicator() {
+    compare_program("other_buffers");
+}

@@ -259,7 +259,7 @@ pub(crate) unsafe fn request_free(
     SUCCESS
 }
 
-/// Buffer_detach, and the other calls that detach or flush buffers, return after all buffered messages have been sent.
+/// Buffer_detach and Buffer_flush return after all buffered messages have been sent.
 pub(crate) fn before_detach(shim: &Shim, pass: impl Fn() -> c_int) -> c_int {
     shim.requests.wait(shim, Awaited::AtDetach);
     pass()
