@@ -192,3 +192,20 @@ fn a_probe_for_any_source_passes_over_a_message_that_is_coming() {
 fn the_buffer_of_a_communicator() {
     compare_program("other_buffers");
 }
+
+#[test]
+fn memory_of_receives_that_are_unpacked_here_is_bounded() {
+    let Some(rig) = Rig::new("columns") else { return };
+    let job = rig.job(Launcher::Local, 2, "columns", &[]);
+    let without = job.run("without");
+    let (compressing, plain) = (job.compressing().run("with"), job.shimmed().run("standby"));
+    assert_same(&without, &compressing);
+    assert_same(&without, &plain);
+    // MPICH needs it for frames.
+    let bounded = if rig.mpi.family() == Family::Mpich { vec![plain] } else { vec![compressing, plain] };
+    for with in bounded {
+        let kib = grown_kib(&with);
+        // 64 MiB of them, with what the MPI needs.
+        assert!(kib < 100 << 10, "{}: {kib} KiB", with.name);
+    }
+}

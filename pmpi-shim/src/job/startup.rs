@@ -273,6 +273,7 @@ pub(crate) fn prepare(
         threshold: settings.threshold,
         strategy: settings.strategy,
         collectives: settings.strategy != Strategy::Off,
+        received: Pending::default(),
         races: !matches!(settings.strategy, Strategy::Fixed(_)),
         reduce: settings.reduce,
         multiple,
