@@ -193,6 +193,16 @@ fn the_buffer_of_a_communicator() {
     compare_program("other_buffers");
 }
 
+/// Programs that this one starts must not have it.
+#[test]
+fn the_environment_is_left_as_it_was() {
+    let Some(rig) = Rig::new("environment") else { return };
+    let job = rig.job(Launcher::Local, 2, "environment", &[]);
+    assert_same(&job.run("without"), &job.compressing().run("with"));
+    let job = job.env("OMPI_MCA_mpi_event_tick_rate", "200").env("UCX_RNDV_THRESH", "64k");
+    assert_same(&job.run("set-without"), &job.compressing().run("set-with"));
+}
+
 #[test]
 fn memory_of_receives_that_are_unpacked_here_is_bounded() {
     let Some(rig) = Rig::new("columns") else { return };
