@@ -219,3 +219,8 @@ fn memory_of_receives_that_are_unpacked_here_is_bounded() {
         assert!(kib < 100 << 10, "{}: {kib} KiB", with.name);
     }
 }
+
+#[test]
+fn an_index_that_the_mpi_has_not_set() {
+    compare_program("no_index");
+}

@@ -49,7 +49,6 @@ impl Slot {
                     }
                     None => slot.is_left = true,
                 }
-                None => slot.is_left = true,
             }
         }
         slot
@@ -61,7 +60,7 @@ impl Slot {
 }
 
 impl<'a> Batch<'a> {
-    /// The records of these requests, from now on in use; `None` if none of them has one.
+    /// The records of these requests, from now on in use; `None` if none of them has one, or the MPI will refuse the array.
     pub(super) unsafe fn of(shim: &'a Shim, count: c_int, requests: *mut MPI_Request) -> Option<Self> {
         // SAFETY: the caller vouches for the array.
         unsafe { Self::using(shim, count, requests, true) }
@@ -75,7 +74,7 @@ impl<'a> Batch<'a> {
         completes: bool,
     ) -> Option<Self> {
         let count = usize::try_from(count).ok().filter(|&n| n > 0)?;
-        if shim.requests.is_empty() {
+        if shim.requests.is_empty() || requests.is_null() {
             return None;
         }
         // SAFETY: the program's own array.
