@@ -109,7 +109,7 @@ const MANY: usize = 1024;
 /// Whether one or many elements of a newly committed datatype are packed in an order other than that of the stream. This is called for each
 /// datatype even in jobs that may not need the shim, so long descriptions, which are unordered lists, are not examined.
 pub(crate) fn may_reorder(datatype: MPI_Datatype) -> bool {
-    let known = Decoder::new().of_short_descriptions().decode(datatype);
+    let known = Decoder::of_short_descriptions().decode(datatype);
     known.is_some_and(|known| {
         let reorders = |count| plan(&known.datatype, count).is_some_and(|plan| plan.reorders());
         reorders(1) || reorders(MANY)

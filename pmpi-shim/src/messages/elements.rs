@@ -5,7 +5,7 @@ use crate::messages::datatypes;
 use crate::mpi::device;
 use crate::mpi::predefined;
 use crate::mpi::real;
-use crate::mpi::span::{ByteSpan, Layout, OwnedType, Span, combiner};
+use crate::mpi::span::{ByteSpan, Layout, Made, OwnedType, Span};
 use crate::mpi::sys::*;
 use mpress::Kind;
 use mpress_datatype::{Plan, Source, Target};
@@ -88,7 +88,7 @@ impl Context {
 
     /// A reference to the span's datatype, which the program may free while an operation is pending; `None` for a predefined datatype.
     pub(crate) fn hold(&self, span: &mut Span) -> Result<Option<OwnedType>, c_int> {
-        if combiner(span.datatype) == COMBINER_NAMED {
+        if Made::of(span.datatype).is_some_and(|made| made.combiner == COMBINER_NAMED) {
             return Ok(None);
         }
         let mut copy = DATATYPE_NULL;

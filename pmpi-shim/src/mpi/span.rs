@@ -90,33 +90,47 @@ pub(crate) fn is_valid(datatype: MPI_Datatype) -> bool {
     asked == 0 || unsafe { PMPI_Pack_size(0, datatype, MPI_Comm::from_key(asked), &raw mut size) } == SUCCESS
 }
 
-/// How a datatype was made.
-pub(crate) fn combiner(datatype: MPI_Datatype) -> c_int {
-    let (mut integers, mut addresses, mut types, mut combiner) = (0, 0, 0, UNDEFINED);
-    // SAFETY: a valid datatype (its size has been obtained before), and valid output pointers.
-    unsafe {
-        // A type that was made with large counts supports only this form.
-        if has_large_counts() {
-            let (mut integers, mut addresses, mut counts, mut types) = (0, 0, 0, 0);
-            PMPI_Type_get_envelope_c(
-                datatype,
-                &raw mut integers,
-                &raw mut addresses,
-                &raw mut counts,
-                &raw mut types,
-                &raw mut combiner,
-            );
-        } else {
-            PMPI_Type_get_envelope(
-                datatype,
-                &raw mut integers,
-                &raw mut addresses,
-                &raw mut types,
-                &raw mut combiner,
-            );
-        }
+/// How a datatype was made, and the lengths of its contents.
+pub(crate) struct Made {
+    pub(crate) combiner: c_int,
+    pub(crate) integers: MPI_Count,
+    pub(crate) addresses: MPI_Count,
+    pub(crate) counts: MPI_Count,
+    pub(crate) datatypes: MPI_Count,
+}
+
+impl Made {
+    /// Asks the MPI about a valid datatype.
+    pub(crate) fn of(handle: MPI_Datatype) -> Option<Self> {
+        let mut made = Self { combiner: UNDEFINED, integers: 0, addresses: 0, counts: 0, datatypes: 0 };
+        // SAFETY: a valid datatype, and valid output pointers.
+        let code = unsafe {
+            // A type that was made with large counts supports only this form.
+            if has_large_counts() {
+                PMPI_Type_get_envelope_c(
+                    handle,
+                    &raw mut made.integers,
+                    &raw mut made.addresses,
+                    &raw mut made.counts,
+                    &raw mut made.datatypes,
+                    &raw mut made.combiner,
+                )
+            } else {
+                let (mut integers, mut addresses, mut datatypes) = (0, 0, 0);
+                let code = PMPI_Type_get_envelope(
+                    handle,
+                    &raw mut integers,
+                    &raw mut addresses,
+                    &raw mut datatypes,
+                    &raw mut made.combiner,
+                );
+                (made.integers, made.addresses, made.datatypes) =
+                    (integers.into(), addresses.into(), datatypes.into());
+                code
+            }
+        };
+        (code == SUCCESS).then_some(made)
     }
-    combiner
 }
 
 /// Our own datatype, freed when dropped; pending operations keep what they need of it.

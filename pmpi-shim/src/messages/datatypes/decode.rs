@@ -6,7 +6,7 @@
 use super::Known;
 use crate::mpi::handle::{Handle, HandleMap};
 use crate::mpi::predefined;
-use crate::mpi::span::{OwnedType, combiner};
+use crate::mpi::span::{Made, OwnedType};
 use crate::mpi::sys::*;
 use mpress::Kind;
 use mpress_datatype::{Bounds, Contents, Datatype, Dialect};
@@ -32,23 +32,14 @@ pub(super) struct Decoder {
 /// A datatype, and the kind of its elements; `None` if it has no elements.
 type Decoded = (Datatype, Option<Kind>);
 
-/// How a datatype was made, and the lengths of its contents.
-struct Made {
-    combiner: c_int,
-    integers: MPI_Count,
-    addresses: MPI_Count,
-    counts: MPI_Count,
-    datatypes: MPI_Count,
-}
-
 impl Decoder {
     pub(super) fn new() -> Self {
         Self { handles: 0, arguments: MOST_ARGUMENTS }
     }
 
     /// Leaves datatypes with longer descriptions unknown.
-    pub(super) fn of_short_descriptions(self) -> Self {
-        Self { handles: MOST_HANDLES - FEW_ARGUMENTS as usize, arguments: FEW_ARGUMENTS, ..self }
+    pub(super) fn of_short_descriptions() -> Self {
+        Self { handles: MOST_HANDLES - FEW_ARGUMENTS as usize, arguments: FEW_ARGUMENTS }
     }
 
     /// Decodes a valid handle; `None` if it is unknown.
@@ -179,39 +170,6 @@ impl Decoder {
     }
 }
 
-impl Made {
-    fn of(handle: MPI_Datatype) -> Option<Self> {
-        let mut made = Self { combiner: UNDEFINED, integers: 0, addresses: 0, counts: 0, datatypes: 0 };
-        // SAFETY: a valid datatype, and valid output pointers.
-        let code = unsafe {
-            // A type that was made with large counts supports only this form.
-            if has_large_counts() {
-                PMPI_Type_get_envelope_c(
-                    handle,
-                    &raw mut made.integers,
-                    &raw mut made.addresses,
-                    &raw mut made.counts,
-                    &raw mut made.datatypes,
-                    &raw mut made.combiner,
-                )
-            } else {
-                let (mut integers, mut addresses, mut datatypes) = (0, 0, 0);
-                let code = PMPI_Type_get_envelope(
-                    handle,
-                    &raw mut integers,
-                    &raw mut addresses,
-                    &raw mut datatypes,
-                    &raw mut made.combiner,
-                );
-                (made.integers, made.addresses, made.datatypes) =
-                    (integers.into(), addresses.into(), datatypes.into());
-                code
-            }
-        };
-        (code == SUCCESS).then_some(made)
-    }
-}
-
 /// Whether a handle was made by a constructor, so that it must be freed.
 fn is_constructed(handle: MPI_Datatype) -> bool {
     let abi = DATATYPES;
@@ -229,7 +187,7 @@ fn is_constructed(handle: MPI_Datatype) -> bool {
         abi.combiner_darray,
         abi.combiner_resized,
     ];
-    constructors.contains(&combiner(handle))
+    Made::of(handle).is_some_and(|made| constructors.contains(&made.combiner))
 }
 
 /// Fortran's numeric types of a given precision or range.
