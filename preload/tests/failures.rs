@@ -191,12 +191,13 @@ fn a_killed_peer_ends_the_job() {
 #[test]
 fn where_failures_are_tolerated_everything_passes_through() {
     let Some(rig) = Rig::new("revoked") else { return };
-    if rig.mpi == Mpi::OpenMpi {
-        skip::<()>("Open MPI 4.1 does not tolerate failures");
+    if rig.mpi != Mpi::OpenMpi5 {
+        skip::<()>(
+            "Open MPI 4.1 does not tolerate failures, and MPICH 4.0 crashes in collectives where it should",
+        );
         return;
     }
-    let job = rig.job(Launcher::Local, 3, "revoked", &[]);
-    let job = job.env("OMPI_MCA_mpi_ft_enable", "1").env("MPIR_CVAR_ENABLE_FT", "1");
+    let job = rig.job(Launcher::Local, 3, "revoked", &[]).env("OMPI_MCA_mpi_ft_enable", "1");
     let with = job.compressing().run("with");
     assert_same(&job.run("without"), &with);
     let Some(lines) = with.shim_lines() else { return };
