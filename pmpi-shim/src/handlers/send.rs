@@ -1,8 +1,11 @@
 //! The send calls, blocking and nonblocking.
 
 mod below;
+mod buffers;
 
 pub(crate) use below::start_empty;
+#[cfg(shim)]
+pub(crate) use buffers::attaching;
 
 use crate::messages::error::{Error, raise};
 use crate::messages::streams::Departing;
@@ -24,7 +27,6 @@ use below::{as_is, isend_frame, send_wire};
 use mpress::{Destination, FLOOR, Outgoing, Strategy, Tail};
 use std::ffi::c_int;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The handlers of the sends in each mode: the blocking ones, and those that start a request.
 macro_rules! sends {
@@ -126,17 +128,6 @@ unsafe fn nonblocking(
         }
         Some(Err(code)) => raise(message.comm, code),
     }
-}
-
-/// Whether the program has given the MPI a buffer for a communicator, or a session. A call that detaches one waits for the messages in it, and for no others. Which
-/// messages that are is not known here, so buffered sends are left to the MPI from then on.
-static HAS_OTHER_BUFFERS: AtomicBool = AtomicBool::new(false);
-
-/// Comm_attach_buffer and Session_attach_buffer.
-#[cfg(shim)]
-pub(crate) fn attaching(pass: impl FnOnce() -> c_int) -> c_int {
-    HAS_OTHER_BUFFERS.store(true, Ordering::Release);
-    pass()
 }
 
 /// How a message that may be compressed is sent.
@@ -257,10 +248,8 @@ impl Shim {
         message: &Envelope,
     ) -> Result<Candidate, Option<(Why, usize)>> {
         let len = message.span.bytes().filter(|&len| len >= FLOOR).ok_or(None)?;
-        if !is_tag(message.tag) || message.peer < 0 {
-            return Err(None);
-        }
-        if mode == Mode::Buffered && HAS_OTHER_BUFFERS.load(Ordering::Acquire) {
+        let is_the_mpis = mode == Mode::Buffered && buffers::are_the_mpis();
+        if !is_tag(message.tag) || message.peer < 0 || is_the_mpis {
             return Err(None);
         }
         let peers = self.peers(message.comm).filter(|peers| peers.frames_with(message.peer));
