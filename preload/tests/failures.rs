@@ -8,9 +8,9 @@
 #[allow(dead_code, reason = "others need the rest")]
 mod support;
 
-use mpress_cluster::{Family, Launcher};
+use mpress_cluster::{Family, Launcher, Mpi};
 use support::compare::assert_same;
-use support::{Rig, two_nodes};
+use support::{Rig, skip, two_nodes};
 
 #[test]
 fn a_damaged_frame_is_an_error_and_never_data() {
@@ -185,4 +185,22 @@ fn a_killed_peer_ends_the_job() {
             );
         }
     }
+}
+
+/// A program that goes on after a process has failed revokes its communicators, which those of the layer are not.
+#[test]
+fn where_failures_are_tolerated_everything_passes_through() {
+    let Some(rig) = Rig::new("revoked") else { return };
+    if rig.mpi != Mpi::OpenMpi5 {
+        skip::<()>(
+            "Open MPI 4.1 does not tolerate failures, and MPICH 4.0 crashes in collectives where it should",
+        );
+        return;
+    }
+    let job = rig.job(Launcher::Local, 3, "revoked", &[]).env("OMPI_MCA_mpi_ft_enable", "1");
+    let with = job.compressing().run("with");
+    assert_same(&job.run("without"), &with);
+    let Some(lines) = with.shim_lines() else { return };
+    let told = "mpress: the MPI tolerates failed processes; messages pass through uncompressed";
+    assert_eq!(lines, [told]);
 }

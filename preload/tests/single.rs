@@ -8,7 +8,7 @@ mod support;
 
 use mpress_cluster::{Family, Launcher};
 use support::compare::{assert_framed, assert_same};
-use support::{Rig, Written, two_nodes};
+use support::{Rig, Written, skip, two_nodes};
 
 #[test]
 fn messages_sent_while_others_finalize() {
@@ -56,11 +56,16 @@ fn a_receive_is_cancelled_while_another_thread_waits_for_it() {
     compare_program("cancel");
 }
 
+/// By how much a program says that its memory has grown.
+fn grown_kib(written: &Written) -> i64 {
+    let grown = written.stdout.lines().find_map(|line| line.strip_prefix("grown by ")).unwrap();
+    grown.strip_suffix(" KiB").unwrap().parse().unwrap()
+}
+
 #[test]
 fn copies_of_pending_messages_are_bounded() {
     let Some(with) = compare_program("pending") else { return };
-    let grown = with.stdout.lines().find_map(|line| line.strip_prefix("grown by ")).unwrap();
-    let kib: i64 = grown.strip_suffix(" KiB").unwrap().parse().unwrap();
+    let kib = grown_kib(&with);
     // 64 MiB of them, with what the MPI needs.
     assert!(kib < 100 << 10, "{kib} KiB");
 }
@@ -162,4 +167,60 @@ fn a_short_part_of_a_collective_waits_for_nobody() {
 #[test]
 fn a_collective_fails_after_its_communicator_was_freed() {
     compare_program("freed");
+}
+
+#[test]
+fn a_thread_polls_while_another_starts_the_request() {
+    compare_program("progress_thread");
+}
+
+#[test]
+fn a_probe_for_any_source_passes_over_a_message_that_is_coming() {
+    let Some(rig) = Rig::new("other_source") else { return };
+    if rig.mpi.family() == Family::Mpich {
+        skip::<()>("MPICH alone does not find the messages of a rank that has left it");
+        return;
+    }
+    // Over shared memory the receiver may fetch a long message alone, and messages in chunks come at once.
+    let job = rig.job(Launcher::Local, 3, "other_source", &[]).env("OMPI_MCA_btl", "tcp,self");
+    let with = job.compressing().env("MPRESS_STREAMS", "off").env("MPRESS_REPORT", "summary").run("with");
+    assert_same(&job.run("without"), &with);
+    assert_framed(&with, 12);
+}
+
+#[test]
+fn the_buffer_of_a_communicator() {
+    compare_program("other_buffers");
+}
+
+/// Programs that this one starts must not have it.
+#[test]
+fn the_environment_is_left_as_it_was() {
+    let Some(rig) = Rig::new("environment") else { return };
+    let job = rig.job(Launcher::Local, 2, "environment", &[]);
+    assert_same(&job.run("without"), &job.compressing().run("with"));
+    let job = job.env("OMPI_MCA_mpi_event_tick_rate", "200").env("UCX_RNDV_THRESH", "64k");
+    assert_same(&job.run("set-without"), &job.compressing().run("set-with"));
+}
+
+#[test]
+fn memory_of_receives_that_are_unpacked_here_is_bounded() {
+    let Some(rig) = Rig::new("columns") else { return };
+    let job = rig.job(Launcher::Local, 2, "columns", &[]);
+    let without = job.run("without");
+    let (compressing, plain) = (job.compressing().run("with"), job.shimmed().run("standby"));
+    assert_same(&without, &compressing);
+    assert_same(&without, &plain);
+    // MPICH needs it for frames.
+    let bounded = if rig.mpi.family() == Family::Mpich { vec![plain] } else { vec![compressing, plain] };
+    for with in bounded {
+        let kib = grown_kib(&with);
+        // 64 MiB of them, with what the MPI needs.
+        assert!(kib < 100 << 10, "{}: {kib} KiB", with.name);
+    }
+}
+
+#[test]
+fn an_index_that_the_mpi_has_not_set() {
+    compare_program("no_index");
 }

@@ -71,8 +71,10 @@ pub(crate) unsafe fn waitany(shim: &Shim, call: arguments::Waitany, pass: impl F
     let arguments::Waitany { count, array_of_requests: requests, index, status } = call;
     // SAFETY: the program's own arguments.
     unsafe {
+        let Some(index) = index.as_mut() else { return pass() };
         let Some(mut batch) = Batch::of(shim, count, requests) else { return pass() };
         let mut found = empty_status();
+        let given = std::mem::replace(index, UNDEFINED);
         waiting::during_long(&shim.engine, batch.longest(), || {
             let code = until(shim, || {
                 if batch.advance() && shim.may_wait() {
@@ -81,10 +83,10 @@ pub(crate) unsafe fn waitany(shim: &Shim, call: arguments::Waitany, pass: impl F
                             .ask(|count, requests| open::MPI_Waitany(count, requests, index, &raw mut found)),
                     );
                 }
-                let (code, flag) = batch.ask_any(&mut *index, &mut found);
+                let (code, flag) = batch.ask_any(index, &mut found);
                 (code != SUCCESS || flag).then_some(code)
             });
-            any(batch, code, *index, &mut found, status)
+            any(batch, code, (index, given), &mut found, status)
         })
     }
 }
@@ -94,27 +96,33 @@ pub(crate) unsafe fn testany(shim: &Shim, call: arguments::Testany, pass: impl F
     let arguments::Testany { count, array_of_requests: requests, index, flag, status } = call;
     // SAFETY: the program's own arguments.
     unsafe {
+        let Some(index) = index.as_mut() else { return pass() };
         let Some(mut batch) = Batch::of(shim, count, requests) else { return pass() };
         let mut found = empty_status();
+        let given = std::mem::replace(index, UNDEFINED);
         batch.advance();
-        let (code, found_one) = batch.ask_any(&mut *index, &mut found);
+        let (code, found_one) = batch.ask_any(index, &mut found);
         *flag = c_int::from(found_one);
         if code == SUCCESS && !found_one {
             return SUCCESS;
         }
-        any(batch, code, *index, &mut found, status)
+        any(batch, code, (index, given), &mut found, status)
     }
 }
 
-/// Common part of Waitany and Testany: request `index` has completed, or there was none.
+/// Common part of Waitany and Testany: request `index` has completed, or there was none. If the MPI has refused the arguments, it has not set the index, which
+/// is as the program has `given` it again.
 unsafe fn any(
     mut batch: Batch<'_>,
     code: c_int,
-    index: c_int,
+    (index, given): (&mut c_int, c_int),
     found: &mut MPI_Status,
     place: *mut MPI_Status,
 ) -> c_int {
-    let completed = usize::try_from(index).ok().filter(|_| index != UNDEFINED);
+    let completed = usize::try_from(*index).ok().filter(|_| *index != UNDEFINED);
+    if code != SUCCESS && completed.is_none() {
+        *index = given;
+    }
     // SAFETY: the caller vouches for the completion and the place.
     unsafe {
         match completed {
@@ -259,7 +267,7 @@ pub(crate) unsafe fn request_free(
     SUCCESS
 }
 
-/// Buffer_detach, and the other calls that detach or flush buffers, return after all buffered messages have been sent.
+/// Buffer_detach and Buffer_flush return after all buffered messages have been sent.
 pub(crate) fn before_detach(shim: &Shim, pass: impl Fn() -> c_int) -> c_int {
     shim.requests.wait(shim, Awaited::AtDetach);
     pass()

@@ -14,7 +14,7 @@ use crate::operations::active::{Active, Finish};
 use crate::operations::prefetch::Asked;
 use crate::operations::state::Shim;
 use crate::operations::unexpected::message::Unreceived;
-use crate::operations::unexpected::{Taken, look_into_the_mpi};
+use crate::operations::unexpected::{Sight, Taken, look_into_the_mpi};
 use crate::progress;
 use mpress::SHORTEST;
 use mpress_record::CallKind;
@@ -100,16 +100,17 @@ unsafe fn take(
     found = found.filter(|_| !shim.multiple);
     let mut unexpected = shim.unexpected.open();
     loop {
-        match unexpected.look(shim, comm, source, tag)? {
-            Some(Some(seen)) => {
+        let is_any_coming = match unexpected.look(shim, comm, source, tag)? {
+            Sight::Message(seen) => {
                 let unreceived = unexpected.take(comm, source, tag).ok_or(ERR_INTERN)?;
                 drop(unexpected);
                 // SAFETY: as above.
                 return Ok(Some(unsafe { hand_out(shim, peers, comm, unreceived, seen.status())? }));
             }
-            Some(None) => return Ok(None),
-            None => {}
-        }
+            Sight::Coming if source != ANY_SOURCE => return Ok(None),
+            Sight::Coming => true,
+            Sight::Nothing => false,
+        };
         // SAFETY: as above.
         unsafe {
             if found.is_none() {
@@ -117,7 +118,7 @@ unsafe fn take(
             }
             let Some(status) = found.take() else { return Ok(None) };
             let (source, tag) = (status.MPI_SOURCE, status.MPI_TAG);
-            if peers.may_be_frame(&status, received_bytes(&status)) {
+            if is_any_coming || peers.may_be_frame(&status, received_bytes(&status)) {
                 unexpected.pull(comm, peers, source, tag)?;
                 continue;
             }

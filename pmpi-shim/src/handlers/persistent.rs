@@ -9,6 +9,7 @@ use crate::mpi::open;
 use crate::mpi::span::Envelope;
 use crate::mpi::sys::*;
 use crate::operations::persistent::{Action, Mode, Template};
+use crate::operations::requests::Found;
 use crate::operations::state::Shim;
 use std::ffi::c_int;
 use std::slice;
@@ -93,9 +94,11 @@ unsafe fn start_one(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c
     // SAFETY: the program's own argument.
     let handle = unsafe { *request };
     shim.trace_start(handle);
-    let Some(mut record) = shim.requests.use_one(handle, false) else {
+    let mut record = match shim.requests.use_one(handle, false) {
+        Found::Record(record) => record,
         // Started already: a call waits for it.
-        return if shim.requests.is_at_work(handle) { raise(COMM_WORLD, ERR_REQUEST) } else { pass() };
+        Found::AtWork => return raise(COMM_WORLD, ERR_REQUEST),
+        Found::Nothing => return pass(),
     };
     let comm = record.template().map_or(COMM_WORLD, |template| template.message.comm);
     let is_started = record.active().is_some();

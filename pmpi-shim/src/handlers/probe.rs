@@ -6,7 +6,7 @@ use crate::mpi::arguments;
 use crate::mpi::span::{is_tag, received_bytes, store_status};
 use crate::mpi::sys::*;
 use crate::operations::state::Shim;
-use crate::operations::unexpected::look_into_the_mpi;
+use crate::operations::unexpected::{Sight, look_into_the_mpi};
 use crate::progress;
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -112,15 +112,17 @@ unsafe fn look(
     drop(held);
     let mut unexpected = shim.unexpected.open();
     loop {
-        match unexpected.look(shim, comm, source, tag)? {
-            Some(Some(seen)) => return Ok(Some(seen.status())),
-            Some(None) => return Ok(None),
-            None => {}
-        }
+        let is_any_coming = match unexpected.look(shim, comm, source, tag)? {
+            Sight::Message(seen) => return Ok(Some(seen.status())),
+            Sight::Coming if source != ANY_SOURCE => return Ok(None),
+            Sight::Coming => true,
+            Sight::Nothing => false,
+        };
         // SAFETY: the caller vouches for the arguments.
         unsafe {
             match look_into_the_mpi(source, tag, comm, false)? {
-                Some(status) if peers.may_be_frame(&status, received_bytes(&status)) => {
+                // Of a source of which a message is coming, or to be put before that.
+                Some(status) if is_any_coming || peers.may_be_frame(&status, received_bytes(&status)) => {
                     unexpected.pull(comm, peers, status.MPI_SOURCE, status.MPI_TAG)?;
                 }
                 seen => return Ok(seen),

@@ -1,8 +1,11 @@
 //! The send calls, blocking and nonblocking.
 
 mod below;
+mod buffers;
 
 pub(crate) use below::start_empty;
+#[cfg(shim)]
+pub(crate) use buffers::attaching;
 
 use crate::messages::error::{Error, raise};
 use crate::messages::streams::Departing;
@@ -245,7 +248,8 @@ impl Shim {
         message: &Envelope,
     ) -> Result<Candidate, Option<(Why, usize)>> {
         let len = message.span.bytes().filter(|&len| len >= FLOOR).ok_or(None)?;
-        if !is_tag(message.tag) || message.peer < 0 {
+        let is_the_mpis = mode == Mode::Buffered && buffers::are_the_mpis();
+        if !is_tag(message.tag) || message.peer < 0 || is_the_mpis {
             return Err(None);
         }
         let peers = self.peers(message.comm).filter(|peers| peers.frames_with(message.peer));

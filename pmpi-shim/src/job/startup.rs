@@ -43,10 +43,18 @@ const OPEN_MPI_TICK: &str = "OMPI_MCA_mpi_event_tick_rate";
 /// The MPI's own initialisation, and the handshake after it.
 pub(crate) fn starting(init: impl FnOnce() -> c_int) -> c_int {
     let settings = Settings::from_vars(std::env::vars_os());
-    if let Some(settings) = settings.as_ref().ok().filter(|settings| !settings.disable) {
-        prepare_mpi(settings);
+    let wanted = settings.as_ref().ok().filter(|settings| !settings.disable);
+    let for_the_mpi = wanted.and_then(setting_of_the_mpi);
+    if let Some((name, value)) = for_the_mpi {
+        // SAFETY: programs call this before they start threads that read the environment; MPIs change it in the same call.
+        unsafe { std::env::set_var(name, value) };
     }
     let code = init();
+    if let Some((name, _)) = for_the_mpi {
+        // Programs that this one starts are not to have it.
+        // SAFETY: as above. Threads of the MPI may read the environment: the C library moves entries of its list, and frees nothing.
+        unsafe { std::env::remove_var(name) };
+    }
     if code != SUCCESS || finish::is_expected() {
         return code;
     }
@@ -59,21 +67,18 @@ pub(crate) fn starting(init: impl FnOnce() -> c_int) -> c_int {
     SUCCESS
 }
 
-/// Settings of the MPI itself, where the user has not made them.
-fn prepare_mpi(settings: &Settings) {
-    let (name, value) = match identity::family() {
+/// A variable for the MPI itself, and its value, unless the user has set it.
+fn setting_of_the_mpi(settings: &Settings) -> Option<(&'static str, &'static str)> {
+    let setting = match identity::family() {
         // By default UCX uses the rendezvous protocol also for chunks of long messages.
         Family::Mpich if settings.strategy != Strategy::Off && settings.streams != mpress::Streams::Off => {
             (UCX_THRESHOLD, "128k")
         }
         // By default a rank accepts its first connection up to 10 ms late, and each step of the handshake makes one.
         Family::OpenMpi => (OPEN_MPI_TICK, "100"),
-        _ => return,
+        _ => return None,
     };
-    if std::env::var_os(name).is_none() {
-        // SAFETY: programs call this before they start threads that read the environment; MPIs change it in the same call.
-        unsafe { std::env::set_var(name, value) };
-    }
+    std::env::var_os(setting.0).is_none().then_some(setting)
 }
 
 fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
@@ -268,6 +273,7 @@ pub(crate) fn prepare(
         gibibyte,
         receive_memory: Arc::default(),
         pending,
+        received: Pending::default(),
         streams,
         private,
         threshold: settings.threshold,

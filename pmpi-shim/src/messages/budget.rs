@@ -1,12 +1,12 @@
-//! Counts the bytes that the layer keeps in its own memory until they have been sent.
+//! Counts the bytes that the layer keeps in its own memory until they have been sent, or received.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Greatest number of such bytes. A message that would exceed it goes as it is, unless nothing else is being sent.
+/// Greatest number of such bytes. A message that would exceed it goes or comes as it is, unless nothing else is being sent or received.
 const MOST: usize = 64 << 20;
 
-/// The bytes of frames, copies and chunks whose sends are not complete.
+/// The bytes of frames, copies and chunks whose sends, or of buffers whose receives, are not complete.
 #[derive(Clone, Default)]
 pub(crate) struct Pending(Arc<AtomicUsize>);
 

@@ -33,6 +33,8 @@ pub struct Context {
     /// The communicator for messages of the layer's collectives.
     pub(crate) private: Private,
     pub(crate) pending: Pending,
+    /// The bytes of our own buffers that posted receives may fill.
+    pub(crate) received: Pending,
     pub(crate) streams: Arc<Streams>,
     /// Shorter messages are not compressed.
     pub(crate) threshold: usize,

@@ -73,8 +73,10 @@ impl Posted {
             true => Some(context.byte_span(memory.span.ptr.cast(), capacity)?),
             false => None,
         };
+        let ends_anywhere = || context.family.takes_partial_elements() || !peers.frames_with(message.peer);
+        let is_faster = || context.received.has_room(capacity) && context.reordered(&memory.span, capacity);
         let by_elements = !memory.contiguous
-            && (!context.family.takes_partial_elements() || context.reordered(&memory.span, capacity))
+            && (!ends_anywhere() || is_faster())
             && !context.as_bytes(&mut memory.span, capacity);
         let (claim, free) = match by_elements {
             true => (None, false),

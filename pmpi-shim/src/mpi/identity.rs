@@ -21,6 +21,9 @@ pub(crate) fn doubt() -> Option<String> {
     if let Some(missing) = NEEDED.iter().find(|function| function.get().is_none()) {
         return Some(format!("the MPI has no {}", missing.name()));
     }
+    if tolerates_faults() {
+        return Some("the MPI tolerates failed processes".to_owned());
+    }
     let is_known = (version, subversion) <= KNOWN;
     (!is_known).then(|| {
         format!(
@@ -28,6 +31,20 @@ pub(crate) fn doubt() -> Option<String> {
             KNOWN.0, KNOWN.1
         )
     })
+}
+
+/// Whether the job has been started so that the program may go on after a process has failed (ULFM). It revokes its communicators then, so that no rank waits
+/// in them for ever; messages on a communicator of the layer's own would not end.
+fn tolerates_faults() -> bool {
+    // Open MPI from 5.0 on: a `bool`, set from all that may set its parameter `mpi_ft_enable`, such as `mpirun --with-ft`.
+    static OPEN_MPI: Symbol = Symbol::of("ompi_ftmpi_enabled\0");
+    // SAFETY: the MPI's own variable, which is only written while it is initialised.
+    let is_on = OPEN_MPI.get().is_some_and(|variable| unsafe { *variable.cast::<u8>() } != 0);
+    // MPICH has no such variable to be read.
+    let is_asked_for = |value: &std::ffi::OsStr| {
+        !["", "0", "no", "off", "false"].iter().any(|no| value.eq_ignore_ascii_case(no))
+    };
+    is_on || std::env::var_os("MPIR_CVAR_ENABLE_FT").is_some_and(|value| is_asked_for(&value))
 }
 
 /// The calls that report message lengths; they exist since MPI 3.0, and are deprecated since 4.1.

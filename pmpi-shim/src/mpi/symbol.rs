@@ -62,16 +62,16 @@ fn find(name: &CStr) -> *mut c_void {
     unsafe { find(name.as_ptr()) }
 }
 
-/// The function that the program would call, so that tools that intercept `MPI_X` see the calls of the layer as well. Null if no loaded
-/// library has it.
+/// The function that the program would call, so that tools that intercept `MPI_X` see the calls of the layer as well; of another name, what it has itself. Null
+/// if no loaded library has it.
 fn find_linked(second_name: &CStr) -> *mut c_void {
-    let name = second_name.to_bytes_with_nul().strip_prefix(b"P");
-    let name = name.and_then(|name| CStr::from_bytes_with_nul(name).ok());
+    let name = second_name.to_bytes_with_nul();
+    let name = CStr::from_bytes_with_nul(name.strip_prefix(b"P").unwrap_or(name));
     // SAFETY: a C string. The default scope has the libraries that the program is linked to.
     name.map_or(ptr::null_mut(), |name| unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) })
 }
 
-/// The address of a function of the MPI, looked up on the first call.
+/// The address of a function of the MPI, or of a variable, looked up on the first call.
 pub(crate) struct Symbol {
     name: &'static CStr,
     /// Null until it has been looked up, [`MISSING`] if there is none.

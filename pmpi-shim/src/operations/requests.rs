@@ -31,6 +31,16 @@ pub(crate) enum Awaited {
     AtDetach,
 }
 
+/// What the table has for a request that a call asks for.
+pub(crate) enum Found {
+    /// Its record, from now on in use by that call.
+    Record(InUse),
+    /// A persistent request that another call works on, and may complete: nothing can be said of it now.
+    AtWork,
+    /// No record that concerns the call.
+    Nothing,
+}
+
 /// The table.
 #[derive(Default)]
 pub(crate) struct Requests {
@@ -133,35 +143,27 @@ impl Requests {
     }
 
     /// The record of a request, for a call that works on it, and may complete it if it `completes`. Waits for a call of another thread that works on it and
-    /// is not in the MPI; `None` if that cannot end before this one.
-    pub(crate) fn use_one(&self, handle: MPI_Request, completes: bool) -> Option<InUse> {
-        if self.is_empty() { None } else { self.use_each(completes)(handle) }
+    /// is not in the MPI, unless that cannot end before this one.
+    pub(crate) fn use_one(&self, handle: MPI_Request, completes: bool) -> Found {
+        if self.is_empty() { Found::Nothing } else { self.use_each(completes)(handle) }
     }
 
-    /// The same for the requests of one call in turn. The table is locked until dropped.
-    pub(crate) fn use_each(&self, completes: bool) -> impl FnMut(MPI_Request) -> Option<InUse> {
+    /// The same for the requests of one call in turn. The table is locked until dropped: a record that is given back before was never in use for others.
+    pub(crate) fn use_each(&self, completes: bool) -> impl FnMut(MPI_Request) -> Found {
         let mut locked = None;
         move |handle| loop {
-            let record = locked.get_or_insert_with(|| self.lock()).records.get(&handle.key())?;
+            let all = locked.get_or_insert_with(|| self.lock());
+            let Some(record) = all.records.get(&handle.key()) else { return Found::Nothing };
             if let Some(used) = record.use_for(completes) {
-                return Some(used);
+                return Found::Record(used);
             }
             if record.is_ours() || !(completes || record.is_looked_at()) {
-                return None;
+                let is_kept = !completes && record.template.is_some() && !record.is_of_outer_call();
+                return if is_kept { Found::AtWork } else { Found::Nothing };
             }
             locked = None;
             std::thread::yield_now();
         }
-    }
-
-    /// Whether another call works on this request now, of which nothing can be said meanwhile: one that is not completed by that call alone.
-    pub(crate) fn is_at_work(&self, handle: MPI_Request) -> bool {
-        if self.is_empty() {
-            return false;
-        }
-        let all = self.lock();
-        let is_used = |record: &Record| !record.is_unused() && !record.is_of_outer_call();
-        all.records.get(&handle.key()).is_some_and(|record| record.template.is_some() && is_used(record))
     }
 
     /// Ends a call that has used these records. One that has neither an operation nor a template is removed; its handle becomes null.

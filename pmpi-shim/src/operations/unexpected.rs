@@ -85,6 +85,14 @@ impl Held<'_> {
     }
 }
 
+/// What a probe sees here.
+pub(crate) enum Sight {
+    Message(Delivered),
+    /// Messages match, but the lengths of the first ones of their sources are not known yet: they are coming.
+    Coming,
+    Nothing,
+}
+
 /// The unexpected queue, locked for changes.
 pub(crate) struct Opened<'a> {
     messages: RwLockWriteGuard<'a, Vec<Unreceived>>,
@@ -98,16 +106,40 @@ impl Drop for Opened<'_> {
 }
 
 impl Opened<'_> {
-    /// What a probe sees of the first message that matches: `None` if there is none here, `Some(None)` if its length is not known yet.
+    /// What a probe sees: of each source the first message that matches, of these the first one whose length is known. What a receive with the same arguments
+    /// would take is the same then: the sources that it had to pass over come after it.
     pub(crate) fn look(
         &mut self,
         context: &Context,
         comm: MPI_Comm,
         source: c_int,
         tag: c_int,
-    ) -> Result<Option<Option<Delivered>>, Error> {
-        let first = self.messages.iter_mut().find(|message| message.matches(comm, source, tag));
-        first.map(|message| message.look(context)).transpose()
+    ) -> Result<Sight, Error> {
+        let mut coming: Vec<c_int> = Vec::new();
+        let matching =
+            self.messages.iter_mut().enumerate().filter(|(_, message)| message.matches(comm, source, tag));
+        let mut found = None;
+        for (at, message) in matching {
+            if coming.contains(&message.source) {
+                continue;
+            }
+            found = message.look(context)?.map(|seen| (at, seen));
+            if found.is_some() {
+                break;
+            }
+            coming.push(message.source);
+        }
+        let Some((at, seen)) = found else {
+            return Ok(if coming.is_empty() { Sight::Nothing } else { Sight::Coming });
+        };
+        if !coming.is_empty() {
+            let is_later =
+                |message: &Unreceived| coming.iter().any(|&source| message.matches(comm, source, ANY_TAG));
+            if let Some(until_it) = self.messages.get_mut(..=at) {
+                until_it.sort_by_key(is_later);
+            }
+        }
+        Ok(Sight::Message(seen))
     }
 
     /// The first message that matches.

@@ -6,7 +6,7 @@ use crate::mpi::open;
 use crate::mpi::span::store_status;
 use crate::mpi::sys::*;
 use crate::operations::active::{Active, Failure, Finish};
-use crate::operations::requests::InUse;
+use crate::operations::requests::{Found, InUse};
 use crate::operations::state::Shim;
 use std::ffi::c_int;
 use std::slice;
@@ -29,21 +29,26 @@ struct Slot {
     is_ready: bool,
     /// Whether that is not known beforehand.
     moves: bool,
-    /// An inactive persistent request, which any call may start meanwhile: null to the MPI. Or one that another call has completed. Left to the program.
+    /// An inactive persistent request, which any call may start meanwhile: null to the MPI. Or one that another call works on, or has completed. Left to the
+    /// program.
     is_left: bool,
 }
 
 impl Slot {
-    fn of(shim: &Shim, request: MPI_Request, used: Option<InUse>) -> Self {
+    fn of(shim: &Shim, request: MPI_Request, found: Found) -> Self {
         let mut slot = Self { inner: request, record: None, is_ready: true, moves: false, is_left: false };
-        if let Some(mut record) = used {
-            slot.inner = record.inner();
-            match record.active() {
-                Some(active) => {
-                    slot.moves = active.may_move(shim);
-                    slot.record = Some(record);
+        match found {
+            Found::Nothing => {}
+            Found::AtWork => (slot.inner, slot.is_ready, slot.is_left) = (REQUEST_NULL, false, true),
+            Found::Record(mut record) => {
+                slot.inner = record.inner();
+                match record.active() {
+                    Some(active) => {
+                        slot.moves = active.may_move(shim);
+                        slot.record = Some(record);
+                    }
+                    None => slot.is_left = true,
                 }
-                None => slot.is_left = true,
             }
         }
         slot
@@ -55,7 +60,7 @@ impl Slot {
 }
 
 impl<'a> Batch<'a> {
-    /// The records of these requests, from now on in use; `None` if none of them has one.
+    /// The records of these requests, from now on in use; `None` if none of them has one, or the MPI will refuse the array.
     pub(super) unsafe fn of(shim: &'a Shim, count: c_int, requests: *mut MPI_Request) -> Option<Self> {
         // SAFETY: the caller vouches for the array.
         unsafe { Self::using(shim, count, requests, true) }
@@ -69,7 +74,7 @@ impl<'a> Batch<'a> {
         completes: bool,
     ) -> Option<Self> {
         let count = usize::try_from(count).ok().filter(|&n| n > 0)?;
-        if shim.requests.is_empty() {
+        if shim.requests.is_empty() || requests.is_null() {
             return None;
         }
         // SAFETY: the program's own array.

@@ -1,5 +1,6 @@
 //! Our own buffer, for a message that must not go to the program's memory yet.
 
+use crate::messages::budget::Counted;
 use crate::messages::context::Context;
 use crate::mpi::span::ByteSpan;
 use mpress::Buffer;
@@ -12,6 +13,7 @@ pub(crate) struct Bounce {
     /// The last byte of a message of this length is received with a gap of one byte, see
     /// [`Family::overruns`](crate::mpi::family::Family::overruns).
     split: Option<usize>,
+    _counted: Option<Counted>,
 }
 
 impl Bounce {
@@ -24,7 +26,7 @@ impl Bounce {
             Some(_) => context.absolute(&[(room, capacity - 1), (room.wrapping_add(capacity), 1)])?,
             None => context.byte_span(room, capacity)?,
         };
-        Ok(Some(Self { bytes, buffer, split }))
+        Ok(Some(Self { bytes, buffer, split, _counted: Some(context.received.add(capacity)) }))
     }
 
     /// Room for a message of exactly `len` bytes.
@@ -32,7 +34,7 @@ impl Bounce {
         let mut buffer = context.room(len)?;
         let bytes = context.byte_span(buffer.room().as_mut_ptr(), len)?;
         buffer.set_len(len);
-        Ok(Self { bytes, buffer, split: None })
+        Ok(Self { bytes, buffer, split: None, _counted: None })
     }
 
     /// The message of `len` bytes that was received.

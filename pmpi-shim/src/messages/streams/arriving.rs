@@ -227,7 +227,7 @@ impl Arriving {
             let stream = self.stream;
             self.decode(context, |context, out| context.engine.decode_chunk(&stream, index, &chunk, out));
         } else {
-            self.fail(context.damaged);
+            self.fail(code);
             self.next += 1;
         }
         Next::Taken
