@@ -147,10 +147,10 @@ mod tests {
         found
     }
 
-    /// Whether this is the command, not the folder of the same name.
+    /// Whether this is the command, not the folder or the package of the same name.
     fn is_word(line: &str, at: usize) -> bool {
         let before = &line[..at];
-        before.is_empty() || before.ends_with(' ') || before.ends_with("bin/")
+        before.is_empty() || before.ends_with(' ') && !before.ends_with(" -p ") || before.ends_with("bin/")
     }
 
     #[test]
