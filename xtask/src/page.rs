@@ -24,15 +24,12 @@ pub(crate) fn step(paths: &Paths) -> Step<'_> {
 fn run(paths: &Paths) -> Result<Done, Error> {
     let page = paths.root().join(PAGE);
     let page = fs::read_to_string(&page).map_err(Error::file(&page))?;
-    // What was compiled before stays, as in a reader's folder.
-    let all = paths.target("adding-a-codec");
-    let target = all.join("target");
+    // A reader's folder is not inside the project's.
+    let all = tempfile::tempdir().map_err(Error::file("a folder for temporary files"))?;
+    let target = paths.target("adding-a-codec");
     let mut count = 0;
     for (heading, folder) in PARTS {
-        let folder = all.join(folder);
-        if folder.exists() {
-            fs::remove_dir_all(&folder).map_err(Error::file(&folder))?;
-        }
+        let folder = all.path().join(folder);
         fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
         if heading == PARTS[0].0 {
             use_workspace(paths, &folder)?
