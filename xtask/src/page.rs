@@ -56,7 +56,7 @@ fn use_workspace(paths: &Paths, folder: &Path) -> Result<(), Error> {
 
 fn copy_workspace(paths: &Paths, folder: &Path) -> Result<(), Error> {
     let mut copy = Command::new("sh");
-    // With the times of files, so that only what differs is compiled again.
+    // What git does not ignore; files that were removed, but not yet committed, are still listed.
     copy.args(["-c", "git ls-files -z --cached --others --exclude-standard | tar --null --ignore-failed-read -T - -c | tar -x -C \"$0\""]);
     copy.arg(folder).current_dir(paths.root());
     step::run("copy of the workspace", &mut copy)

@@ -216,9 +216,9 @@ fn append_near<W: Word>(
     let mut distance = 1;
     let residuals = W::split(&distances.0).0.iter().zip(W::split(differences).0);
     for (at, (this, difference)) in (first..message.len()).zip(residuals) {
-        let this = W::from_bytes(*this).to_u64() as usize;
-        distance = if this == 0 { distance } else { this };
-        // Before the message there are zeros.
+        let this = W::from_bytes(*this).to_u64();
+        // A distance that is greater than any address leads before the message, where there are zeros.
+        distance = if this == 0 { distance } else { usize::try_from(this).unwrap_or(usize::MAX) };
         let before = at.checked_sub(distance).and_then(|from| message.get(from));
         let before = before.map_or(W::ZERO, |word| W::from_bytes(*word));
         let word = before.plus(W::from_bytes(*difference).unzigzag());

@@ -13,11 +13,11 @@ const KEY: usize = 8;
 const NEAR: u32 = 8;
 /// The bits, about, that a new distance takes.
 const COST: u32 = 8;
-/// One word of so many must be found for a block to be coded by distances.
+/// A block is coded by distances if at least one word in this many is found again.
 const ENOUGH: usize = 8;
 /// The maximum number of blocks that are skipped after blocks for which it did not pay off.
 const PATIENCE: u32 = 32;
-/// In skipped blocks, one of so many words is entered in the table.
+/// Of the words of skipped blocks, one in this many is entered in the table.
 const STRIDE: usize = 64;
 
 /// The places of earlier words of a message, and the distances of a block.

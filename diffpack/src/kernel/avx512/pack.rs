@@ -102,7 +102,7 @@ impl<'a> Source<'a> {
         self.unpacked::<W>(i, group)
     }
 
-    /// Whether so many bytes are left.
+    /// Whether at least this number of bytes is left.
     pub(super) fn has(&self, bytes: usize) -> bool {
         self.packed.wire.len() >= self.at + bytes
     }
