@@ -77,10 +77,8 @@ ids! {
     BLOCKS = 21;
     /// The first chunk of a long message sent in chunks (`docs/format/frame.md`).
     STREAM = 22;
-    /// A block of LZ4, preceded by its length (`docs/format/zstd-lz4.md`).
-    LZ4 = 23;
-    /// Frames of Zstandard, preceded by their length.
-    ZSTD = 24;
+    /// Frames of Zstandard, preceded by their length (`docs/format/zstd.md`).
+    ZSTD = 23;
 }
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 #[cfg(test)]
 pub(crate) mod elsewhere;
 mod families;
-#[cfg(any(feature = "zstd", feature = "lz4"))]
-mod general;
 mod instances;
 mod others;
 mod table;
+#[cfg(feature = "zstd")]
+mod zstandard;
 
 pub(crate) use instances::Instances;
 pub(crate) use others::WORDS;
@@ -76,7 +76,7 @@ pub(crate) const RAW: &str = "raw";
 /// The adaptive strategy considers few codecs: an oracle that had all of them would be 1 to 2 % faster (`benches/record/replay.txt`), but what is not
 /// considered need not be tried.
 const NUMBERS: &[Kind] = &[Kind::F64, Kind::F32, Kind::Int64, Kind::Int32, Kind::Int16, Kind::Other];
-/// LZ4 finds repeats in messages of any kind.
+/// LZO finds repeats in messages of any kind.
 const ANY: &[Kind] = &Kind::ALL;
 const BYTES: &[Kind] = &[Kind::Int8, Kind::Other];
 const TEXT: &[Kind] = &[Kind::Int8];
@@ -94,10 +94,9 @@ static TABLE: &[Row] = &[
     row("rle", 0, 2, families::rle, &[]),
     row("huffman", 0, 2, families::huffman, TEXT),
     row("shannon-fano", 0, 2, families::shannon_fano, &[]),
-    row("lzo", 0, 1, families::lzo, &[]),
+    row("lzo", 0, 1, families::lzo, ANY),
     row("lz77-fast", 0, 1, families::lz77_fast, TEXT),
     row("lz77", 1, 1, families::lz77, &[]),
-    row("lz4", 0, 1, families::lz4, ANY),
     row("zstd", 0, 1, families::zstd, BYTES),
 ];
 
@@ -223,7 +222,7 @@ mod tests {
     #[test]
     fn versions_of_formats_are_those_that_encoders_write() {
         // These have no separate version.
-        let others = ["lzo", "lz4", "zstd"];
+        let others = ["lzo", "zstd"];
         let numbers: Vec<u8> = (0..4000).flat_map(|i| (f64::from(i) * 1e-3 + 1.0).to_le_bytes()).collect();
         let repeats: Vec<u8> = numbers[..800].repeat(30);
         let record =

@@ -2,6 +2,7 @@
 
 use crate::codecs::{Codec, Setting, Table};
 use crate::engine::Destination;
+use crate::frame::SHORTEST;
 use crate::knowledge::Knowledge;
 use crate::settings::{SameNode, Settings};
 use crate::strategy::Strategy;
@@ -105,7 +106,8 @@ impl Knowledge {
     /// The same for the codecs of a table.
     fn selector_of(&self, table: &Table, transfer: Transfer) -> Selector {
         let offers = table.offers(Codec::adaptive_kinds);
-        Selector::new(&offers, &self.behaviours_of(table), self.link, transfer)
+        let selector = Selector::new(&offers, &self.behaviours_of(table), self.link, transfer);
+        selector.with_shortest_frame(SHORTEST)
     }
 
     /// PRAcTICaL-MPI's Run-time Adaptive Strategy from this knowledge, with the codecs of that paper (section 2).

@@ -4,7 +4,6 @@
     feature = "dfcm",
     feature = "diffpack",
     feature = "fpc",
-    feature = "lz4",
     feature = "lzo-compat",
     feature = "rice",
     feature = "rle-huffman",
@@ -46,7 +45,6 @@ macro_rules! library {
     };
 }
 
-library!(Lz4, "lz4", LZ4);
 library!(Zstd, "zstd", ZSTD);
 
 /// A kind for each width of words.
@@ -85,7 +83,6 @@ fn shipped(name: &str) {
             ("shannon-fano", _) => run::<ShannonFano, _, _>(make),
             ("lzo", _) => run::<Lzo1x, _, _>(make),
             ("lz77-fast" | "lz77", _) => run::<Lz77, _, _>(make),
-            ("lz4", _) => run::<Lz4, _, _>(make),
             ("zstd", _) => run::<Zstd, _, _>(make),
             _ => panic!("a codec that this test does not know: {name}"),
         }
@@ -123,6 +120,5 @@ shipped! {
     lzo: "lzo";
     lz77_fast: "lz77-fast";
     lz77: "lz77";
-    lz4: "lz4";
     zstd: "zstd";
 }

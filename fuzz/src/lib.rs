@@ -32,7 +32,7 @@ pub fn pair(codec: u8, setting: u8, simd: Simd) -> Pair {
         14 => return rle_huffman(setting, simd),
         15 => return fpc(setting, simd),
         16 => return rice(setting, simd),
-        _ => return library(setting),
+        _ => return zstd(),
     };
     dfcm::<u64>(encoder, simd)
 }
@@ -151,10 +151,9 @@ fn rice(setting: u8, simd: Simd) -> Pair {
     (Box::new(encoder.with_simd(simd)), Box::new(decoder.with_simd(simd)))
 }
 
-/// LZ4 or Zstandard, as in the engine.
-fn library(setting: u8) -> Pair {
-    let name = if setting.is_multiple_of(2) { "zstd" } else { "lz4" };
-    let codec = mpress::Codec::named(name).expect("the feature is on");
+/// Zstandard, as in the engine.
+fn zstd() -> Pair {
+    let codec = mpress::Codec::named("zstd").expect("the feature is on");
     let (encoder, decoder) = codec.instances(mpress::Kind::Other).expect("memory");
     (encoder, decoder)
 }

@@ -27,6 +27,8 @@ const READ_NS: f64 = 200e3;
 /// The bytes of a part that is encoded with a codec which is not known, and the shortest message of which not all is encoded.
 const PROBE: usize = 8 << 10;
 const PROBED_FROM: usize = 8 * PROBE;
+/// A probe may take at most this fraction, 1/32, of the time that the message takes raw.
+const PROBE_TIMES: f64 = 32.0;
 
 /// A codec as it is offered to the selector.
 #[derive(Clone, Debug)]
@@ -140,6 +142,14 @@ impl Selector {
         selector
     }
 
+    /// The same selector for a layer whose frames are never shorter than this: what a codec makes shorter than that takes as long. At first this is 0.
+    #[must_use]
+    pub fn with_shortest_frame(mut self, len: usize) -> Self {
+        self.table.shortest_frame = len;
+        self.set_transfer(self.transfer);
+        self
+    }
+
     /// The same selector without one of its mechanisms.
     #[must_use]
     pub fn without(mut self, mechanism: Mechanism) -> Self {
@@ -229,15 +239,8 @@ impl Selector {
         let level = if self.has(Mechanism::Sample) { sample::level(kind, message) } else { Level::Unknown };
         let link = self.link.link();
         let raw_ns = link.time_ns(len as f64);
-        let (mut best_ns, mut best) = (raw_ns, None);
-        let hope = self.has(Mechanism::Hope) && self.has(Mechanism::Learning);
-        for (at, took) in self.table.expected(kind, level, len, hope).enumerate() {
-            let ns = took.time_ns(self.transfer, link, len);
-            if ns < best_ns {
-                (best_ns, best) = (ns, Some(at));
-            }
-        }
-        let offer = best.map(|at| self.table.offers(kind)[at]);
+        let mut best =
+            self.least(admitted, level, raw_ns, self.has(Mechanism::Hope) && self.has(Mechanism::Learning));
         let mut decision = Decision {
             choice: Choice::Raw,
             probe: None,
@@ -247,15 +250,20 @@ impl Selector {
             raw_ns,
             expected_ns: raw_ns,
         };
-        if let (Some(at), Some(offer)) = (best, offer)
+        if let Some(at) = best
             && len >= PROBED_FROM
             && self.has(Mechanism::Probe)
             && self.has(Mechanism::Learning)
-            && self.table.is_worth_a_probe(kind, level, at, PROBE, raw_ns)
+            && !self.table.is_known(kind, level, at)
         {
-            let start = ((len - PROBE) / 2) & !7;
-            decision.probe = Some(Probe { offer, window: start..start + PROBE });
-            return decision;
+            if PROBE_TIMES * self.table.encode_ns(kind, level, at, PROBE) < raw_ns {
+                let start = ((len - PROBE) / 2) & !7;
+                let offer = self.table.offers(kind)[at];
+                decision.probe = Some(Probe { offer, window: start..start + PROBE });
+                return decision;
+            }
+            // Not even a part of it is to be risked.
+            best = self.least(admitted, level, raw_ns, false);
         }
         let rare = self.rarity(kind, len, raw_ns);
         self.table.forget(kind, level, 1 << rare);
@@ -265,12 +273,26 @@ impl Selector {
         if self.latest.is_full() {
             self.tally.count(&core::mem::take(&mut self.latest));
         }
-        if let Some(offer) = offer {
-            let took = best.and_then(|at| self.table.expected(kind, level, len, false).nth(at));
-            decision.choice = Choice::Encode(offer);
-            decision.expected_ns = took.map_or(best_ns, |took| took.time_ns(self.transfer, link, len));
+        if let Some(at) = best {
+            decision.choice = Choice::Encode(self.table.offers(kind)[at]);
+            let took = self.table.expected(kind, level, len, false).nth(at);
+            decision.expected_ns =
+                took.map_or(raw_ns, |took| took.time_ns(self.transfer, self.link.link(), len));
         }
         decision
+    }
+
+    /// The candidate that is expected to take least, if that is less than raw.
+    #[inline]
+    fn least(&self, Admitted { kind, len }: Admitted, level: Level, raw_ns: f64, hope: bool) -> Option<usize> {
+        let (mut least_ns, mut least) = (raw_ns, None);
+        for (at, took) in self.table.expected(kind, level, len, hope).enumerate() {
+            let ns = took.time_ns(self.transfer, self.link.link(), len);
+            if ns < least_ns {
+                (least_ns, least) = (ns, Some(at));
+            }
+        }
+        least
     }
 
     /// Reports that the probe of a decision was encoded to `wire_len` bytes in `ns` nanoseconds, and decides again about the message. That decision may
@@ -388,7 +410,8 @@ impl Selector {
         for kind in Kind::ALL {
             let may_gain = |len: usize| {
                 let encode_ns = table.least_ns(kind, len);
-                let best = Packed { fraction: LEAST_FRACTION, encode_ns, decode_ns: 0.0 };
+                let fraction = LEAST_FRACTION.max(table.shortest_fraction(len));
+                let best = Packed { fraction, encode_ns, decode_ns: 0.0 };
                 best.time_ns(transfer, link, len) < link.time_ns(len as f64) || reads_all
             };
             let class = SizeClass::all().find(|class| may_gain(class.start()));

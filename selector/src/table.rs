@@ -25,8 +25,6 @@ const SHORTER: f32 = 0.3;
 const FORGOTTEN: f32 = 0.004;
 /// A codec is known with so much of an observation left.
 const KNOWN: f32 = 0.5;
-/// A probe may take at most this fraction, 1/32, of the time that the message takes raw.
-const LITTLE: f64 = 32.0;
 /// If a codec does better or worse than expected, others that were never observed there are expected to do so, too, by this part.
 const SHARED: f32 = 0.9;
 /// The number of observations that count, and the weight of a new one after the first few.
@@ -83,10 +81,11 @@ impl Cell {
         Self { encode, decode, fraction, pace: 1.0, decode_pace: 1.0, seen: 0.0 }
     }
 
+    /// For a message of this length, of which frames have at least this fraction.
     #[inline]
-    fn packed(&self, len: usize, hope: f32) -> Packed {
+    fn packed(&self, len: usize, shortest: f64, hope: f32) -> Packed {
         Packed {
-            fraction: f64::from((self.fraction - hope).max(0.0)),
+            fraction: f64::from(self.fraction - hope).max(shortest),
             encode_ns: f64::from(self.pace * self.encode.ns(len)),
             decode_ns: f64::from(self.decode_pace * self.decode.ns(len)),
         }
@@ -99,6 +98,8 @@ pub(crate) struct Table {
     /// The candidates for each kind, by their index in the engine's offers.
     offers: [[Offer; CANDIDATES]; KINDS],
     counts: [u8; KINDS],
+    /// No frame is shorter than this, in bytes.
+    pub(crate) shortest_frame: usize,
     cells: Box<[[[Cell; CANDIDATES]; LEVELS]; KINDS]>,
 }
 
@@ -123,6 +124,7 @@ impl Table {
                 .each_ref()
                 .map(|all| core::array::from_fn(|at| all.get(at).map_or(0, |one| one.0))),
             counts: of_kind.map(|all| all.len() as u8), // at most `CANDIDATES`
+            shortest_frame: 0,
             cells: Box::new(cells),
         }
     }
@@ -146,11 +148,17 @@ impl Table {
         len: usize,
         hope: bool,
     ) -> impl Iterator<Item = Packed> + '_ {
-        let most = if hope { SHORTER } else { 0.0 };
+        let (most, shortest) = (if hope { SHORTER } else { 0.0 }, self.shortest_fraction(len));
         self.row(kind, level).map(move |cell| {
             let doubt = 1.0 / (1.0 + cell.seen);
-            cell.packed(len, most * doubt * doubt)
+            cell.packed(len, shortest, most * doubt * doubt)
         })
+    }
+
+    /// The least fraction of a message of this length that a frame of it has.
+    #[inline]
+    pub(crate) fn shortest_fraction(&self, len: usize) -> f64 {
+        (self.shortest_frame as f64 / len.max(1) as f64).min(1.0)
     }
 
     #[inline]
@@ -158,19 +166,17 @@ impl Table {
         self.cells[kind as usize][level as usize].iter().take(usize::from(self.counts[kind as usize]))
     }
 
-    /// Whether a part of this length of a message of this level tells something, and costs little beside this time: there was no observation of this
-    /// candidate, or too long ago.
+    /// Whether there was an observation of this candidate, not too long ago.
     #[inline]
-    pub(crate) fn is_worth_a_probe(
-        &self,
-        kind: Kind,
-        level: Level,
-        at: usize,
-        len: usize,
-        raw_ns: f64,
-    ) -> bool {
+    pub(crate) fn is_known(&self, kind: Kind, level: Level, at: usize) -> bool {
+        self.cells[kind as usize][level as usize][at].seen >= KNOWN
+    }
+
+    /// What encoding a message, or a part of one, is expected to take, in nanoseconds.
+    #[inline]
+    pub(crate) fn encode_ns(&self, kind: Kind, level: Level, at: usize, len: usize) -> f64 {
         let cell = &self.cells[kind as usize][level as usize][at];
-        cell.seen < KNOWN && LITTLE * f64::from(cell.pace * cell.encode.ns(len)) < raw_ns
+        f64::from(cell.pace * cell.encode.ns(len))
     }
 
     /// The least time of encoding and decoding a message of this length, of whatever level.
@@ -192,10 +198,11 @@ impl Table {
     /// What decoding a message to `len` bytes is expected to take, in nanoseconds; `None` if the codec is no candidate.
     pub(crate) fn decode_ns(&self, (kind, level, offer): (Kind, Level, Offer), len: usize) -> Option<f64> {
         let cell = &self.cells[kind as usize][level as usize][self.place(kind, offer)?];
-        Some(cell.packed(len, 0.0).decode_ns)
+        Some(f64::from(cell.decode_pace * cell.decode.ns(len)))
     }
 
-    /// Records that `len` bytes were encoded to this fraction of their length in `ns` nanoseconds.
+    /// Records that `len` bytes were encoded to this fraction of their length in `ns` nanoseconds. A frame of the shortest length shows only that the
+    /// codec makes no more of them.
     pub(crate) fn encoded(
         &mut self,
         (kind, level, offer): (Kind, Level, Offer),
@@ -204,10 +211,14 @@ impl Table {
         ns: f64,
     ) {
         let Some(at) = self.place(kind, offer).filter(|_| fraction.is_finite()) else { return };
+        let is_least = fraction <= self.shortest_fraction(len);
         let row = &mut self.cells[kind as usize][level as usize];
         let cell = &mut row[at];
         let weight = WEIGHT.max(1.0 / (1.0 + cell.seen));
-        let change = weight * (fraction.clamp(0.0, 1.0) as f32 - cell.fraction);
+        let mut change = weight * (fraction.clamp(0.0, 1.0) as f32 - cell.fraction);
+        if is_least {
+            change = change.min(0.0);
+        }
         cell.fraction += change;
         let most = if cell.seen < 1.0 { FIRST_TIMES } else { TIMES };
         let times = ns as f32 / cell.encode.ns(len);
@@ -224,8 +235,7 @@ impl Table {
     /// The same of a part of a message. Most of its time is that of loading code, which says nothing of the message.
     pub(crate) fn probed(&mut self, cell: (Kind, Level, Offer), len: usize, fraction: f64) {
         let Some(at) = self.place(cell.0, cell.2) else { return };
-        let Cell { encode, pace, .. } = &self.cells[cell.0 as usize][cell.1 as usize][at];
-        self.encoded(cell, len, fraction, f64::from(pace * encode.ns(len)));
+        self.encoded(cell, len, fraction, self.encode_ns(cell.0, cell.1, at, len));
     }
 
     /// Records that a message was decoded to `len` bytes in `ns` nanoseconds. Only its sender knows its level.
@@ -271,7 +281,7 @@ mod tests {
         let mut table = table();
         let hoped =
             |table: &Table, level| table.expected(KIND, level, 100_000, true).next().unwrap().fraction;
-        let is_known = |table: &Table| !table.is_worth_a_probe(KIND, Level::High, 0, 8192, 1e9);
+        let is_known = |table: &Table| table.is_known(KIND, Level::High, 0);
         assert!((hoped(&table, Level::High) - 0.2).abs() < 1e-6 && !is_known(&table));
         encoded(&mut table, Level::High, 0.9, 101e3);
         assert!((hoped(&table, Level::High) - 0.825).abs() < 1e-6, "the first one is believed");

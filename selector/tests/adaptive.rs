@@ -368,6 +368,48 @@ fn messages_that_are_too_short_are_not_read() {
 }
 
 #[test]
+fn frames_that_cannot_be_shorter_are_known() {
+    // A codec that makes nearly nothing of anything; frames have a kilobyte.
+    let speed = Speed { start_us: 0.5, mb_s: 2000.0, cold_us: 0.0 };
+    let known = [Behaviour {
+        kind: Kind::F64,
+        level: Level::Unknown,
+        codec: "fast",
+        ratio: 50.0,
+        encode: speed,
+        decode: speed,
+    }];
+    let free = Selector::new(&OFFERED[..1], &known, link(120.0), Transfer::Serial);
+    let mut selector = free.clone().with_shortest_frame(1000);
+    assert!(free.shortest(Kind::F64) <= 1024 && selector.shortest(Kind::F64) > 1024);
+    // What short messages take is no reason to expect less of long ones.
+    let expected = |selector: &mut Selector, len: usize| {
+        let decision = selector.decide(Kind::F64, &vec![0_u8; len]);
+        assert_eq!(decision.choice, Choice::Encode(0));
+        decision.expected_gain_ns()
+    };
+    let before = expected(&mut selector, 40_000);
+    for _ in 0..50 {
+        let decision = selector.decide(Kind::F64, &[0; 2048]);
+        assert_eq!(decision.choice, Choice::Encode(0));
+        selector.encoded(&decision, 1000, speed.time_ns(2048));
+    }
+    assert!(expected(&mut selector, 40_000) >= 0.99 * before);
+}
+
+#[test]
+fn nothing_is_tried_on_a_long_message_of_which_a_part_costs_too_much() {
+    // At 10 Gbit/s 128 KiB take 0.1 ms. If the codec were as much better as may be hoped, it would gain; to look at 8 KiB takes 4 us.
+    let speed = Speed { start_us: 4.0, mb_s: 20_000.0, cold_us: 0.0 };
+    let slow = behaviours().map(|known| Behaviour { ratio: 1.0, encode: speed, decode: speed, ..known });
+    let mut selector = Selector::new(&OFFERED, &slow, link(1250.0), Transfer::Serial);
+    for _ in 0..100 {
+        let decision = selector.decide(Kind::F64, &vec![0x5a; 128 << 10]);
+        assert!(is_raw(decision.choice) && decision.probe.is_none());
+    }
+}
+
+#[test]
 fn of_messages_that_do_not_gain_few_are_read_until_one_gains() {
     let mut selector = selector(120.0);
     let (noise, zeros) = (World::new(120.0).with_noise(), World::new(120.0));

@@ -185,21 +185,13 @@ pub(super) use lzo_compat::{lz77, lz77_fast, lzo};
 #[cfg(not(feature = "lzo-compat"))]
 pub(super) use {none as lz77, none as lz77_fast, none as lzo};
 
-#[cfg(feature = "lz4")]
-pub(super) fn lz4(_: Width) -> Option<Member> {
-    use super::general::{Compress, Decompress, lz4block::Lz4};
-    member!(LZ4, Compress(Lz4), Decompress(Lz4))
-}
-#[cfg(not(feature = "lz4"))]
-pub(super) use none as lz4;
-
 #[cfg(feature = "zstd")]
 pub(super) fn zstd(_: Width) -> Option<Member> {
-    use super::general::{Compress, Decompress, zstandard};
+    use super::zstandard::{Packer, Unpacker};
     Some(Member {
         id: mpress_codec::CodecId::ZSTD,
-        encoder: || Some(Box::new(Compress(zstandard::Packer::new()?))),
-        decoder: || Some(Box::new(Decompress(zstandard::Unpacker::new()?))),
+        encoder: || Some(Box::new(Packer::new()?)),
+        decoder: || Some(Box::new(Unpacker::new()?)),
     })
 }
 #[cfg(not(feature = "zstd"))]
