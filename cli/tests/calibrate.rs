@@ -1,4 +1,4 @@
-//! `mpress calibrate` on one machine: the files it writes, and its messages where there is no network. With a network: `preload/tests/network.rs`.
+//! `mpress calibrate` on one machine: the files it writes, and its messages where there is no network. With a network: `shim-tests/tests/network.rs`.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 

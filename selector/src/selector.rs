@@ -284,7 +284,13 @@ impl Selector {
 
     /// The candidate that is expected to take least, if that is less than raw.
     #[inline]
-    fn least(&self, Admitted { kind, len }: Admitted, level: Level, raw_ns: f64, hope: bool) -> Option<usize> {
+    fn least(
+        &self,
+        Admitted { kind, len }: Admitted,
+        level: Level,
+        raw_ns: f64,
+        hope: bool,
+    ) -> Option<usize> {
         let (mut least_ns, mut least) = (raw_ns, None);
         for (at, took) in self.table.expected(kind, level, len, hope).enumerate() {
             let ns = took.time_ns(self.transfer, self.link.link(), len);

@@ -1,6 +1,9 @@
 //! Steps: named commands that run in sequence and are timed; the first failure ends the sequence.
 
-use std::process::Command;
+use std::fs::{self, File};
+use std::io;
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use nix::sys::resource::{UsageWho, getrusage};
@@ -25,6 +28,7 @@ enum Build {
 
 enum Todo<'a> {
     Run(Box<Command>),
+    Both { shown: Box<Command>, kept: Box<Command>, log: PathBuf },
     Call(Box<dyn FnOnce() -> Result<Done, Error> + 'a>),
     Skip(&'static str),
 }
@@ -40,6 +44,12 @@ pub(crate) enum Done {
 impl<'a> Step<'a> {
     pub(crate) fn new(name: impl Into<String>, command: Command) -> Self {
         Self { name: name.into(), todo: Todo::Run(Box::new(command)), build: Build::None }
+    }
+
+    /// Two commands at the same time, of which one often waits. What the second prints goes to a file, and is shown when both have ended.
+    pub(crate) fn both(name: impl Into<String>, shown: Command, kept: Command, log: PathBuf) -> Self {
+        let todo = Todo::Both { shown: Box::new(shown), kept: Box::new(kept), log };
+        Self { name: name.into(), todo, build: Build::None }
     }
 
     /// A step that is more than one command.
@@ -95,6 +105,11 @@ pub(crate) fn run_all(mut steps: Vec<Step<'_>>, only: Option<&str>) -> Result<()
                 run(&what, &mut command)?;
                 took()
             }
+            Todo::Both { mut shown, mut kept, log } => {
+                let what = format!("step {number} of {count}, {}", step.name);
+                run_both(&what, &mut shown, &mut kept, log)?;
+                took()
+            }
             Todo::Call(call) => match call()? {
                 Done::Ran(found) => format!("{}, {found}", took()),
                 Done::Skipped(reason) => format!("SKIPPED: {reason}"),
@@ -116,11 +131,31 @@ fn processor_time() -> Duration {
 
 /// Runs one command with inherited standard streams.
 pub(crate) fn run(what: &str, command: &mut Command) -> Result<(), Error> {
-    let line = line(command);
-    match command.status() {
+    let status = command.status();
+    ended(what, command, status)
+}
+
+/// Runs two commands at the same time. If the first fails, the second is waited for: it cleans up what it has started.
+fn run_both(what: &str, shown: &mut Command, kept: &mut Command, log: PathBuf) -> Result<(), Error> {
+    let folder = log.parent().unwrap_or(&log);
+    fs::create_dir_all(folder).map_err(Error::file(folder))?;
+    let file = File::create(&log).map_err(Error::file(&log))?;
+    let same = file.try_clone().map_err(Error::file(&log))?;
+    let child = kept.stdout(file).stderr(same).spawn();
+    let first = run(what, shown);
+    let status = child.and_then(|mut child| child.wait());
+    let mut file = File::open(&log).map_err(Error::file(&log))?;
+    io::copy(&mut file, &mut io::stderr()).map_err(Error::file(log))?;
+    first.and(ended(what, kept, status))
+}
+
+/// What came of a command.
+fn ended(what: &str, command: &Command, status: io::Result<ExitStatus>) -> Result<(), Error> {
+    let (what, command) = (what.to_owned(), line(command));
+    match status {
         Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(Error::Failed { what: what.to_owned(), command: line, status: status.to_string() }),
-        Err(source) => Err(Error::Start { what: what.to_owned(), command: line, source }),
+        Ok(status) => Err(Error::Failed { what, command, status: status.to_string() }),
+        Err(source) => Err(Error::Start { what, command, source }),
     }
 }
 
@@ -169,6 +204,19 @@ mod tests {
         let error = run_all(steps, None).unwrap_err().to_string();
         assert_eq!(error, "step 3 of 4, bad: `sh -c exit 3` failed (exit status: 3)");
         assert!(!marker.exists());
+    }
+
+    #[test]
+    fn of_two_at_the_same_time_both_must_pass() {
+        let log = std::env::temp_dir().join(format!("xtask-both-{}/log", std::process::id()));
+        let run = |one, other| run_all(vec![Step::both("both", sh(one), sh(other), log.clone())], None);
+        run("true", "echo kept").unwrap();
+        assert_eq!(fs::read_to_string(&log).unwrap(), "kept\n");
+        for (one, other) in [("true", "exit 3"), ("exit 3", "true"), ("exit 3", "exit 4")] {
+            let error = run(one, other).unwrap_err().to_string();
+            assert_eq!(error, "step 1 of 1, both: `sh -c exit 3` failed (exit status: 3)");
+        }
+        fs::remove_dir_all(log.parent().unwrap()).unwrap();
     }
 
     #[test]

@@ -26,12 +26,16 @@ const FUZZ_SECONDS: u32 = 3;
 /// packages, the page on adding a codec, and the tests of the project's own tools.
 pub(crate) fn steps(paths: &Paths, all: bool) -> Vec<Step<'_>> {
     let extent = if all { Extent::All } else { Extent::Promises };
-    let tests = extent.cargo(paths, "test");
+    let mut crates = extent.cargo(paths, "test");
+    crates.args(["--exclude", "mpress-shim-tests"]);
     let mut steps = vec![
         build(paths, extent),
-        Step::new(
+        Step::both(
             format!("test of all crates, tiers to {}, and of the shim with {}", highest_tier(), MPI.title()),
-            with_shim(paths, tests, MPI),
+            with_shim(paths, crates, MPI),
+            // MPI jobs wait at their start and end for half of the time.
+            shim(paths, extent, MPI, &every(), &[]),
+            paths.tested("tests-of-the-shim.log"),
         )
         .on_the_build(),
     ];
@@ -105,7 +109,7 @@ fn with_shim(paths: &Paths, mut tests: Command, mpi: Mpi) -> Command {
     tests
 }
 
-/// These tests of `preload/tests` with an MPI; if `words` is not empty, only those whose names contain one of the words.
+/// These tests of `shim-tests/tests` with an MPI; if `words` is not empty, only those whose names contain one of the words.
 fn shim(paths: &Paths, extent: Extent, mpi: Mpi, tests: &[&str], words: &[&str]) -> Command {
     let mut command = extent.cargo(paths, "test");
     command.args(tests.iter().flat_map(|test| ["--test", test])).arg("--").args(words);
@@ -158,12 +162,17 @@ const NEWER: [Mpi; 2] = [Mpi::OpenMpi5, Mpi::Mpich5Standard];
 const NEWER_TESTS: [&str; 2] = ["abi", "transparent"];
 const NEWER_WORDS: [&str; 3] = ["every_call_on_this_host", "prototypes", "constants"];
 
-/// The tests of `preload/tests` whose outcome depends on the MPI by more than how it waits.
+/// The tests of `shim-tests/tests` whose outcome depends on the MPI by more than how it waits.
 const OF_EACH_MPI: [&str; 8] =
     ["abi", "failures", "first_call", "network", "preload", "single", "transparent", "work"];
 
 /// The others: the table of calls, and what is above the MPI (recording, links of jobs, memory of devices, receiving ahead).
 const OF_ONE_MPI: [&str; 7] = ["ahead", "device", "family", "links", "modules", "recording", "table"];
+
+/// All tests of the shim.
+fn every() -> Vec<&'static str> {
+    [&OF_EACH_MPI[..], &OF_ONE_MPI].concat()
+}
 
 /// These tests of the shim with an MPI from PyPI; if `words` is not empty, only those whose names contain one of the words.
 fn wheel<'a>(
@@ -187,8 +196,7 @@ fn wheel<'a>(
 
 /// The steps of `cargo xtask mpis`; all tests of the shim for one of Debian's MPIs that is asked for.
 pub(crate) fn mpis(paths: &Paths, only: Option<Mpi>) -> Vec<Step<'_>> {
-    static EVERY: std::sync::LazyLock<Vec<&str>> =
-        std::sync::LazyLock::new(|| [&OF_EACH_MPI[..], &OF_ONE_MPI].concat());
+    static EVERY: std::sync::LazyLock<Vec<&str>> = std::sync::LazyLock::new(every);
     let mut steps = vec![build(paths, Extent::Promises)];
     for mpi in Mpi::every().filter(|&one| only.is_none_or(|only| only == one)) {
         let tests = match only {
@@ -307,12 +315,12 @@ mod tests {
 
     #[test]
     fn all_tests_of_the_shim_are_run() {
-        let dir = Paths::find().unwrap().root().join("preload/tests");
+        let dir = Paths::find().unwrap().root().join("shim-tests/tests");
         let names =
             std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
         let mut names: Vec<_> = names.filter_map(|name| Some(name.strip_suffix(".rs")?.to_owned())).collect();
         names.sort();
-        let mut run = [&OF_EACH_MPI[..], &OF_ONE_MPI].concat();
+        let mut run = every();
         run.sort_unstable();
         assert_eq!(names, run);
     }

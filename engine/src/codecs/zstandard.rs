@@ -40,7 +40,8 @@ impl Encode for Packer {
             let room = most.unwrap_or(HEADER) - HEADER;
             out.extend_zeroed(HEADER + room)?;
             let (header, room) = out.written_mut()[start..].split_at_mut(HEADER);
-            let len = self.0.compress_to_buffer(raw, room).ok().filter(|len| *len <= room.len()).ok_or(Full)?;
+            let len =
+                self.0.compress_to_buffer(raw, room).ok().filter(|len| *len <= room.len()).ok_or(Full)?;
             header.copy_from_slice(&(len as u32).to_le_bytes());
             out.truncate(start + HEADER + len);
             Ok(())
