@@ -25,10 +25,12 @@ const RAREST: u8 = 4;
 const READ_NS: f64 = 200e3;
 
 /// The bytes of a part that is encoded with a codec which is not known, and the shortest message of which not all is encoded.
-const PROBE: usize = 8 << 10;
-const PROBED_FROM: usize = 8 * PROBE;
-/// A probe may take at most this fraction, 1/32, of the time that the message takes raw.
-const PROBE_TIMES: f64 = 32.0;
+const PROBE: usize = 4 << 10;
+const PROBED_FROM: usize = 2 * PROBE;
+/// A probe may take at most this fraction, 1/16, of the time that the message takes raw. If it takes more, messages from this length on are not used to
+/// try a codec.
+const PROBE_TIMES: f64 = 16.0;
+const RISKED: usize = 64 << 10;
 
 /// A codec as it is offered to the selector.
 #[derive(Clone, Debug)]
@@ -262,8 +264,9 @@ impl Selector {
                 decision.probe = Some(Probe { offer, window: start..start + PROBE });
                 return decision;
             }
-            // Not even a part of it is to be risked.
-            best = self.least(admitted, level, raw_ns, false);
+            if len >= RISKED {
+                best = self.least(admitted, level, raw_ns, false);
+            }
         }
         let rare = self.rarity(kind, len, raw_ns);
         self.table.forget(kind, level, 1 << rare);
