@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![deny(unsafe_code)] // allowed again only in `out`, and for loads, stores and entries in `support`
+#![deny(unsafe_code)] // allowed again only in `out`
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
@@ -16,12 +16,11 @@ mod id;
 pub mod io;
 mod kind;
 mod lend;
+pub mod length;
 #[cfg(feature = "alloc")]
 mod message;
 mod out;
 pub mod simd;
-#[doc(hidden)]
-pub mod support;
 mod traits;
 
 pub use error::{DecodeError, DecodeErrorKind, EncodeError, Full, MemoryError};

@@ -2,8 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::DecodeErrorKind::{Corrupt, Length, TooLong, Truncated, Unsupported};
-use crate::support::{Wire, length};
-use crate::{Codec, CodecId, Decode, DecodeError, Encode, EncodeError, decode_into, encode_into};
+use crate::{Codec, CodecId, Decode, DecodeError, Encode, EncodeError, decode_into, encode_into, length};
 use alloc::vec::Vec;
 use bytemuck::Pod;
 use bytemuck::allocation::{try_zeroed_slice_box, try_zeroed_vec};
@@ -174,10 +173,9 @@ impl<'a> Message<'a> {
         if crc32fast::hash(checked) != u32::from_le_bytes(*check) {
             return Err(DecodeError::new(Corrupt, checked.len()));
         }
-        let mut wire = Wire { bytes: checked, at: 1 };
-        let codec = CodecId(wire.byte()?);
-        let raw_len = length::read(&mut wire)?;
-        Ok(Self { codec, raw_len, wire: wire.rest(), at: wire.at })
+        let codec = CodecId(*checked.get(1).ok_or(DecodeError::new(Truncated, checked.len()))?);
+        let (raw_len, at) = length::read(checked, 2)?;
+        Ok(Self { codec, raw_len, wire: &checked[at..], at })
     }
 
     /// The same, if it is of this codec.

@@ -1,12 +1,12 @@
 //! The decoder.
 #![forbid(unsafe_code)]
 
-use crate::format::{BLOCK, CONTINUING, HEADER, LINES_MASK, PLACE, RAW_LEN_SHIFT, VERSION};
+use crate::entries::Word;
+use crate::format::{BLOCK, CONTINUING, COUNT_BITS, HEADER, LINES_MASK, PLACE, RAW_LEN_SHIFT, VERSION};
 use crate::history::History;
 use crate::lines::Lines;
-use crate::predictor::{Context, Predictor};
+use crate::predictor::Context;
 use crate::table::Table;
-use crate::word::Word;
 use mpress_codec::DecodeErrorKind::{Length, State, Truncated, Unsupported};
 use mpress_codec::simd::Simd;
 use mpress_codec::{Decode, DecodeError, MemoryError, Out, Reset};
@@ -115,7 +115,7 @@ impl<W: Word, M: AsMut<[u64]>> Decoder<W, M> {
         context: Option<Context<W>>,
         out: &mut Out<'_>,
     ) -> Result<Context<W>, DecodeError> {
-        let (elements, tail) = (out.remaining() / W::WIDTH, out.remaining() % W::WIDTH);
+        let (elements, tail) = (out.remaining() / size_of::<W>(), out.remaining() % size_of::<W>());
         if wire.len() - at < least_len::<W>(elements) + tail {
             return Err(DecodeError::new(Truncated, wire.len()));
         }
@@ -123,13 +123,12 @@ impl<W: Word, M: AsMut<[u64]>> Decoder<W, M> {
         if context.is_none() {
             self.table.clear(words);
         }
-        let context = context.unwrap_or(Context::START);
+        let context = context.unwrap_or(W::START);
         let (table, before) = self.table.words(words);
         let start = out.len();
-        let blocks = W::decode(self.simd, Predictor::resume(table, context), (wire, at), elements, out);
+        let blocks = W::decode(self.simd, table, context, (wire, at), elements, out);
         // Even after an error, `out` has every element from which the predictor has learned.
-        let (learned, _) = W::split(&out.written()[start..]);
-        self.table.wrote(words, before, context, learned);
+        self.table.wrote(before, W::pages(words, context, &out.written()[start..]));
         let (context, at) = blocks?;
         let tail = wire[at..].get(..tail).ok_or(DecodeError::new(Truncated, wire.len()))?;
         let end = DecodeError::new(Length, at + tail.len());
@@ -140,8 +139,9 @@ impl<W: Word, M: AsMut<[u64]>> Decoder<W, M> {
 
 /// The minimum length of the blocks of this number of elements: that of residuals that are all zero (format, section 7).
 fn least_len<W: Word>(elements: usize) -> usize {
-    let block = |elements: usize| elements.div_ceil(2) + (elements * W::UNIT as usize).div_ceil(8);
-    let full = BLOCK / W::WIDTH;
+    let unit = (size_of::<W>() * 8) >> COUNT_BITS;
+    let block = |elements: usize| elements.div_ceil(2) + (elements * unit).div_ceil(8);
+    let full = BLOCK / size_of::<W>();
     elements / full * block(full) + block(elements % full)
 }
 

@@ -2,11 +2,11 @@
 #![forbid(unsafe_code)]
 
 use crate::decode::Decoder;
+use crate::entries::Word;
 use crate::format::{CONTINUING, HEADER, PLACE, RAW_LEN_SHIFT, VERSION};
 use crate::history::History;
 use crate::lines::Lines;
-use crate::predictor::{Context, Predictor};
-use crate::word::Word;
+use crate::predictor::Context;
 use core::marker::PhantomData;
 use mpress_codec::simd::Simd;
 use mpress_codec::{Codec, CodecId, Encode, EncodeError, MemoryError, Out, Reset};
@@ -18,7 +18,7 @@ pub struct Dfcm<W>(PhantomData<W>);
 impl<W: Word> Codec for Dfcm<W> {
     const ID: CodecId = W::ID;
     const NAME: &'static str = W::NAME;
-    const WIDTH: usize = W::WIDTH;
+    const WIDTH: usize = size_of::<W>();
     const STATEFUL: bool = true;
 
     type Encoder = Encoder<W, InlineTable>;
@@ -82,7 +82,7 @@ impl<W: Word, M: AsMut<[u64]>> Encoder<W, M> {
     /// # Errors
     /// If `memory` has less than `lines.words::<W>()` words.
     pub fn continuing(memory: M, lines: Lines) -> Result<Self, MemoryError> {
-        Self::checked(memory, lines, Mode::Continuing(lines, Context::START, History::START))
+        Self::checked(memory, lines, Mode::Continuing(lines, W::START, History::START))
     }
 
     fn checked(mut memory: M, most: Lines, mode: Mode<W>) -> Result<Self, MemoryError> {
@@ -107,32 +107,35 @@ impl<W: Word, M: AsMut<[u64]>> Encoder<W, M> {
 impl<W: Word, M: AsMut<[u64]>> Encode for Encoder<W, M> {
     /// `raw_len`, half a byte per element, and 6 (format, section 7).
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
-        raw_len.checked_add((raw_len / W::WIDTH).div_ceil(2))?.checked_add(HEADER + PLACE)
+        raw_len.checked_add((raw_len / size_of::<W>()).div_ceil(2))?.checked_add(HEADER + PLACE)
     }
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
         let start = out.len();
-        let (elements, tail) = W::split(raw);
+        let (elements, tail) = raw.split_at(raw.len() / size_of::<W>() * size_of::<W>());
         let lines = match self.mode {
-            Mode::SelfContained(lines) => lines.unwrap_or_else(|| Lines::for_elements(elements.len())),
+            Mode::SelfContained(lines) => {
+                lines.unwrap_or_else(|| Lines::for_elements(raw.len() / size_of::<W>()))
+            }
             Mode::Continuing(lines, ..) => lines,
         };
         let flags = lines.log2() | ((raw.len() % 8) as u8) << RAW_LEN_SHIFT;
         out.within(most, |out| {
             let table = &mut self.memory.as_mut()[..lines.words::<W>()];
-            let predictor = match self.mode {
+            let context = match self.mode {
                 Mode::SelfContained(_) => {
                     out.extend_from_slice(&[VERSION, flags])?;
-                    Predictor::fresh(table)
+                    table.fill(0);
+                    W::START
                 }
                 Mode::Continuing(_, context, history) => {
                     out.extend_from_slice(&[VERSION, flags | CONTINUING])?;
                     out.extend_from_slice(&history.to_bytes())?;
-                    Predictor::resume(table, context)
+                    context
                 }
             };
-            let left = W::encode(self.simd, predictor, elements, out)?;
+            let left = W::encode(self.simd, table, context, elements, out)?;
             out.extend_from_slice(tail)?;
             if let Mode::Continuing(_, context, history) = &mut self.mode {
                 *context = left;
@@ -147,7 +150,7 @@ impl<W: Word, M: AsMut<[u64]>> Reset for Encoder<W, M> {
     fn reset(&mut self) {
         if let Mode::Continuing(lines, context, history) = &mut self.mode {
             self.memory.as_mut()[..lines.words::<W>()].fill(0);
-            (*context, *history) = (Context::START, History::START);
+            (*context, *history) = (W::START, History::START);
         }
     }
 }

@@ -6,10 +6,10 @@ mod scalar;
 use crate::predictor::{Context, Predictor};
 use crate::word::Word;
 use mpress_codec::simd::Simd;
-#[cfg(target_arch = "x86_64")]
-use mpress_codec::support::{Avx2, Avx512};
-use mpress_codec::support::{Task, run};
 use mpress_codec::{DecodeError, Full, Out};
+#[cfg(target_arch = "x86_64")]
+use mpress_codec_support::{Avx2, Avx512};
+use mpress_codec_support::{Task, run};
 
 /// The portable code, once per tier: shifts that leave flags alone, and the leading-zero count that the paper (section 2.2) wrote in assembly.
 /// AVX-512 would gain nothing more.

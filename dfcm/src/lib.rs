@@ -6,6 +6,7 @@
 mod bits;
 mod decode;
 mod encode;
+mod entries;
 mod format;
 mod history;
 mod kernel;
@@ -17,8 +18,8 @@ mod word;
 
 pub use decode::Decoder;
 pub use encode::{Dfcm, Encoder};
+pub use entries::Word;
 pub use lines::Lines;
-pub use word::Word;
 
 // What its users need, so that they need no other crate.
 #[cfg(feature = "std")]

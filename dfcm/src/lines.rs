@@ -1,7 +1,7 @@
 //! The number of lines of a predictor's table.
 #![forbid(unsafe_code)]
 
-use crate::word::Word;
+use crate::entries::Word;
 use mpress_codec::MemoryError;
 
 /// The size of a predictor's table: a power of two lines, up to the 2^15 of the paper.
@@ -40,7 +40,7 @@ impl Lines {
     /// The number of 64-bit words of memory for a table of this size.
     #[must_use]
     pub const fn words<W: Word>(self) -> usize {
-        W::LINE_WORDS << self.0
+        (size_of::<W>() / 4) << self.0
     }
 
     /// Whether `memory` has room for such a table.

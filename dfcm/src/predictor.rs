@@ -50,18 +50,12 @@ impl<W: Word> Context<W> {
 }
 
 /// The predictor during a message. The length of the table is that of a power of two lines.
-pub struct Predictor<'a, W> {
+pub(crate) struct Predictor<'a, W> {
     table: &'a mut [u64],
     context: Context<W>,
 }
 
 impl<'a, W: Word> Predictor<'a, W> {
-    /// A predictor in the start state.
-    pub(crate) fn fresh(table: &'a mut [u64]) -> Self {
-        table.fill(0);
-        Self::resume(table, Context::START)
-    }
-
     /// A predictor that continues where one with this table and context stopped.
     pub(crate) fn resume(table: &'a mut [u64], context: Context<W>) -> Self {
         debug_assert!(table.len() >= W::LINE_WORDS && table.len().is_power_of_two());

@@ -39,24 +39,28 @@ impl<M: AsMut<[u64]>> Table<M> {
     /// The first `words` words for writing. All of them count as written to unless [`wrote`](Self::wrote) is called.
     pub(crate) fn words(&mut self, words: usize) -> (&mut [u64], TouchedBefore) {
         let before = TouchedBefore(self.touched);
-        self.touched |= u128::MAX.unbounded_shr(u128::BITS - words.div_ceil(PAGE) as u32);
+        self.touched |= all(words);
         (&mut self.memory.as_mut()[..words], before)
     }
 
-    /// Records the elements that the first `words` words have learned since `words` was called, from this context on.
-    pub(crate) fn wrote<W: Word>(
-        &mut self,
-        words: usize,
-        TouchedBefore(before): TouchedBefore,
-        context: Context<W>,
-        elements: &[W::Bytes],
-    ) {
-        // Each element writes to one page. If there may be as many elements as pages, the check is not worth it.
-        if elements.len() < words.div_ceil(PAGE) {
-            let pages = context.lines(words, elements).map(|index| index / PAGE);
-            self.touched = pages.fold(before, |touched, page| touched | 1 << page);
-        }
+    /// Records the pages that have been written to since `words` was called.
+    pub(crate) fn wrote(&mut self, TouchedBefore(before): TouchedBefore, pages: u128) {
+        self.touched = before | pages;
     }
+}
+
+/// The pages of the first `words` words that these elements write to, from this context on.
+pub(crate) fn pages<W: Word>(words: usize, context: Context<W>, elements: &[W::Bytes]) -> u128 {
+    // Each element writes to one page. If there may be as many elements as pages, the check is not worth it.
+    if elements.len() >= words.div_ceil(PAGE) {
+        return all(words);
+    }
+    context.lines(words, elements).fold(0, |pages, index| pages | 1 << (index / PAGE))
+}
+
+/// All pages of the first `words` words.
+fn all(words: usize) -> u128 {
+    u128::MAX.unbounded_shr(u128::BITS - words.div_ceil(PAGE) as u32)
 }
 
 /// The pages written to before the table was lent.
@@ -93,9 +97,9 @@ mod tests {
             elements.iter().for_each(|element| {
                 predictor.residual(u64::from_le_bytes(*element));
             });
-            table.wrote(words, before, Context::<u64>::START, &elements);
-            let pages = (0..words.div_ceil(PAGE)).filter(|page| table.touched >> page & 1 == 1).count();
-            assert!(pages <= elements.len().max(1), "{words} words, {count}: {pages} pages");
+            table.wrote(before, pages(words, Context::<u64>::START, &elements));
+            let touched = (0..words.div_ceil(PAGE)).filter(|page| table.touched >> page & 1 == 1).count();
+            assert!(touched <= elements.len().max(1), "{words} words, {count}: {touched} pages");
             for (page, bit) in table.memory.chunks(PAGE).zip(0..) {
                 let has_zeros = page.iter().all(|word| *word == 0);
                 assert!(has_zeros || table.touched >> bit & 1 == 1, "page {bit} of {words} words, {count}");

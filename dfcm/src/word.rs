@@ -1,25 +1,12 @@
 //! The word: the differences between 64-bit and 32-bit elements.
 #![forbid(unsafe_code)]
 
+use crate::entries;
 use crate::format::{BLOCK, BODY, COUNT_BITS};
 use crate::lanes::GROUP;
-use crate::predictor::{Context, Predictor};
-use crate::{kernel, lanes};
-use mpress_codec::simd::Simd;
-use mpress_codec::{CodecId, DecodeError, Full, Out, support};
 
-/// An element of a message, as an unsigned integer: `u64` for doubles, `u32` for single floats.
-///
-/// Sealed, because each word has its own wire format and codec id.
-pub trait Word: support::Word + internal::Layout + internal::Entries {
-    /// The codec id of the wire format for this word.
-    const ID: CodecId;
-    /// The name of the codec for this word.
-    const NAME: &'static str;
-    /// The codec id of the wire format for this word in interleaved lanes.
-    const LANES_ID: CodecId;
-    /// The name of the codec for this word in interleaved lanes.
-    const LANES_NAME: &'static str;
+/// An element, with what the code of this crate does on it: its layout in a table and in the body of a block, among others.
+pub trait Word: mpress_codec_support::Word + entries::Word {
     /// The unit of a leading-zero count in bits: a sixteenth of the word.
     const UNIT: u32 = Self::BITS >> COUNT_BITS;
     /// The number of 64-bit words of memory in a table line.
@@ -28,102 +15,24 @@ pub trait Word: support::Word + internal::Layout + internal::Entries {
     const PER_GROUP: usize = GROUP / Self::WIDTH;
 
     /// The number of leading zero bits, less than the word's width.
-    #[doc(hidden)]
     #[inline(always)]
     fn zeros(self) -> u32 {
         Self::BITS - (self | Self::ONE).width()
     }
+
+    /// The two words of the line at word `index` of the table.
+    fn load_line(table: &[u64], index: usize) -> (Self, Self);
+    fn store_line(table: &mut [u64], index: usize, line: (Self, Self));
+
+    /// Inserts the lowest `bits` bits of `self`, whose other bits are 0, after the `held % 8` bits of `carry`. Returns 8 bytes to store, and the
+    /// remaining bits of the last byte if it is partly filled.
+    fn append(self, bits: u32, held: u32, carry: u64) -> (u64, u64);
+    /// Extracts `bits` bits from bit `at` of a body.
+    fn extract(body: &[u8; BODY], at: u32, bits: u32) -> Self;
 }
-
-impl Word for u64 {
-    const ID: CodecId = CodecId::DFCM_F64;
-    const NAME: &'static str = "dfcm";
-    const LANES_ID: CodecId = CodecId::DFCM_LANES_F64;
-    const LANES_NAME: &'static str = "dfcm-lanes";
-}
-
-impl Word for u32 {
-    const ID: CodecId = CodecId::DFCM_F32;
-    const NAME: &'static str = "dfcm32";
-    const LANES_ID: CodecId = CodecId::DFCM_LANES_F32;
-    const LANES_NAME: &'static str = "dfcm32-lanes";
-}
-
-macro_rules! entries {
-    ($($word:ty),*) => { $(
-        impl internal::Entries for $word {
-            fn encode(
-                simd: Simd,
-                predictor: Predictor<'_, Self>,
-                elements: &[Self::Bytes],
-                out: &mut Out<'_>,
-            ) -> Result<Context<Self>, Full> {
-                kernel::encode(simd, predictor, elements, out)
-            }
-            fn decode(
-                simd: Simd,
-                predictor: Predictor<'_, Self>,
-                (wire, at): (&[u8], usize),
-                elements: usize,
-                out: &mut Out<'_>,
-            ) -> Result<(Context<Self>, usize), DecodeError> {
-                kernel::decode(simd, predictor, wire, at, elements, out)
-            }
-            fn encode_lanes(simd: Simd, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
-                lanes::encode::<Self>(simd, raw, out)
-            }
-            fn decode_lanes(simd: Simd, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
-                lanes::decode::<Self>(simd, wire, out)
-            }
-        }
-    )* };
-}
-
-entries!(u64, u32);
-
-pub(crate) mod internal {
-    use super::{BODY, Context, DecodeError, Full, Out, Predictor, Simd, support};
-
-    /// The entries to encoders and decoders. These are not generic, so they are compiled in this crate, and not again in each crate that uses it.
-    pub trait Entries: support::Word {
-        /// Appends the blocks of `elements`. Returns the context after them.
-        fn encode(
-            simd: Simd,
-            predictor: Predictor<'_, Self>,
-            elements: &[Self::Bytes],
-            out: &mut Out<'_>,
-        ) -> Result<Context<Self>, Full>;
-        /// Appends `elements` elements, from the blocks that start at a byte of a wire. Returns the context after them and the offset where the
-        /// blocks end.
-        fn decode(
-            simd: Simd,
-            predictor: Predictor<'_, Self>,
-            wire_from: (&[u8], usize),
-            elements: usize,
-            out: &mut Out<'_>,
-        ) -> Result<(Context<Self>, usize), DecodeError>;
-        /// Encodes a message in interleaved lanes.
-        fn encode_lanes(simd: Simd, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full>;
-        fn decode_lanes(simd: Simd, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError>;
-    }
-
-    /// The layout of words in a table and in the body of a block.
-    pub trait Layout: Sized {
-        /// The two words of the line at word `index` of the table.
-        fn load_line(table: &[u64], index: usize) -> (Self, Self);
-        fn store_line(table: &mut [u64], index: usize, line: (Self, Self));
-
-        /// Inserts the lowest `bits` bits of `self`, whose other bits are 0, after the `held % 8` bits of `carry`. Returns 8 bytes to store, and the
-        /// remaining bits of the last byte if it is partly filled.
-        fn append(self, bits: u32, held: u32, carry: u64) -> (u64, u64);
-        /// Extracts `bits` bits from bit `at` of a body.
-        fn extract(body: &[u8; BODY], at: u32, bits: u32) -> Self;
-    }
-}
-use internal::Layout;
 
 /// A line is two words. The carry is half a byte or empty, because units are 4 bits.
-impl Layout for u64 {
+impl Word for u64 {
     #[inline(always)]
     fn load_line(table: &[u64], index: usize) -> (Self, Self) {
         let second = table[index | 1];
@@ -155,7 +64,7 @@ impl Layout for u64 {
 }
 
 /// A line is one word; its lower half is the first word. A window of 64 bits holds a residual at any offset.
-impl Layout for u32 {
+impl Word for u32 {
     #[inline(always)]
     fn load_line(table: &[u64], index: usize) -> (Self, Self) {
         let line = table[index];

@@ -6,14 +6,15 @@ mod columns;
 pub(crate) mod rebuild;
 mod stream;
 
+use crate::entries;
 use crate::format::{FORMAT, RECORDS, Slots};
 use crate::word::Word;
 use block::{prefetch, read};
 use core::marker::PhantomData;
 use mpress_codec::DecodeErrorKind::{Length, Unsupported};
 use mpress_codec::simd::Simd;
-use mpress_codec::support::{Wire, length};
 use mpress_codec::{Decode, DecodeError, Full, Out, Reset};
+use mpress_codec_support::Wire;
 use rebuild::Scratch;
 
 /// Decodes messages of words `W`, encoded with any effort. Takes at most 30 KiB of memory.
@@ -24,7 +25,7 @@ pub struct Decoder<W> {
     word: PhantomData<W>,
 }
 
-impl<W: Word> Decoder<W> {
+impl<W: entries::Word> Decoder<W> {
     /// A decoder.
     #[must_use]
     pub fn new() -> Self {
@@ -39,15 +40,15 @@ impl<W: Word> Decoder<W> {
     }
 }
 
-impl<W: Word> Default for Decoder<W> {
+impl<W: entries::Word> Default for Decoder<W> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<W: Word> Reset for Decoder<W> {}
+impl<W: entries::Word> Reset for Decoder<W> {}
 
-impl<W: Word> Decode for Decoder<W> {
+impl<W: entries::Word> Decode for Decoder<W> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
         out.all_or_nothing(|out| W::decode(self, wire, out))
     }
@@ -63,7 +64,7 @@ impl<W: Word> Decoder<W> {
         if flags & !RECORDS != FORMAT {
             return Err(DecodeError::new(Unsupported, 0));
         }
-        if length::read(&mut wire)? != raw_len as u64 {
+        if wire.message_len()? != raw_len as u64 {
             return Err(DecodeError::new(Length, 1));
         }
         let Self { simd, scratch, .. } = self;

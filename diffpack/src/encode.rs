@@ -14,6 +14,7 @@ mod stream;
 
 use crate::decode::Decoder;
 use crate::effort::{Effort, Settings};
+use crate::entries;
 use crate::format::{BLOCK, FORMAT, Head, Slots};
 use crate::kernel;
 use crate::kernel::window::Window;
@@ -23,8 +24,8 @@ use core::marker::PhantomData;
 use fields::{Guess, Structures, is_regular};
 use hints::Hints;
 use mpress_codec::simd::Simd;
-use mpress_codec::support::{length, prefetch};
-use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out, Reset};
+use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out, Reset, length};
+use mpress_codec_support::prefetch;
 use piece::{PIECE, Piece, Source, Verdict};
 
 /// A copy of a block at the edge of a message: 6 KiB of words before it.
@@ -35,10 +36,10 @@ type EdgeWindow = Window<8192>;
 #[derive(Clone, Copy, Debug)]
 pub struct Diffpack<W>(PhantomData<W>);
 
-impl<W: Word> Codec for Diffpack<W> {
+impl<W: entries::Word> Codec for Diffpack<W> {
     const ID: CodecId = W::ID;
     const NAME: &'static str = W::NAME;
-    const WIDTH: usize = W::WIDTH;
+    const WIDTH: usize = size_of::<W>();
     const STATEFUL: bool = false;
 
     type Encoder = Encoder<W>;
@@ -65,7 +66,7 @@ pub struct Encoder<W> {
     word: PhantomData<W>,
 }
 
-impl<W: Word> Encoder<W> {
+impl<W: entries::Word> Encoder<W> {
     /// An encoder with this effort. The wire of a message depends on the message and the effort only.
     #[must_use]
     pub fn new(effort: Effort) -> Self {
@@ -94,7 +95,7 @@ impl<W: Word> Encoder<W> {
     }
 }
 
-impl<W: Word> Encode for Encoder<W> {
+impl<W: entries::Word> Encode for Encoder<W> {
     /// `raw_len`, 2 bytes per block, and the header (format, section 10).
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
         let header = 1 + length::bytes(raw_len);
@@ -114,7 +115,7 @@ impl<W: Word> Encode for Encoder<W> {
     }
 }
 
-impl<W: Word> Reset for Encoder<W> {
+impl<W: entries::Word> Reset for Encoder<W> {
     /// Makes a [`remembering`](Encoder::remembering) encoder forget. Decoders need no reset.
     fn reset(&mut self) {
         self.hints.forget();

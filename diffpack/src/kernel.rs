@@ -144,10 +144,10 @@ use block::{Block, Group, Groups, Mask, Widths};
 use mpress_codec::simd::Simd;
 #[cfg(target_arch = "x86_64")]
 use mpress_codec::simd::Tier;
-use mpress_codec::support::{self, kernels};
-#[cfg(target_arch = "x86_64")]
-use mpress_codec::support::{Avx2, Avx512};
 use mpress_codec::{Full, Out};
+use mpress_codec_support::{self as support, kernels};
+#[cfg(target_arch = "x86_64")]
+use mpress_codec_support::{Avx2, Avx512};
 pub(crate) use scalar::{Scalar, undo_below};
 use window::Window;
 

@@ -6,6 +6,7 @@
 mod decode;
 mod effort;
 mod encode;
+mod entries;
 mod format;
 mod kernel;
 mod word;
@@ -13,7 +14,7 @@ mod word;
 pub use decode::Decoder;
 pub use effort::Effort;
 pub use encode::{Diffpack, Encoder};
-pub use word::Word;
+pub use entries::Word;
 
 // What its users need, so that they need no other crate.
 #[cfg(feature = "std")]

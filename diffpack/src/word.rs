@@ -2,17 +2,9 @@
 #![forbid(unsafe_code)]
 
 use crate::format::{BLOCK, GROUP};
-use crate::{Decoder, Encoder};
-use mpress_codec::{CodecId, DecodeError, Full, Out, support};
 
-/// An element of a message, as an unsigned integer: `u64` for doubles and 64-bit integers, `u32`, `u16`.
-///
-/// Sealed, because each word has its own wire format and codec id.
-pub trait Word: support::Word + internal::Float + internal::Entries {
-    /// The codec id of the wire format for this word.
-    const ID: CodecId;
-    /// The name of the codec for this word.
-    const NAME: &'static str;
+/// An element, with what the code of this crate does on it.
+pub trait Word: mpress_codec_support::Word {
     /// Words of a group.
     const LANES: usize = GROUP / Self::WIDTH;
     /// Words of a full block.
@@ -21,67 +13,19 @@ pub trait Word: support::Word + internal::Float + internal::Entries {
     const FRACTION: u32;
     /// Exponent bits of a float of this width.
     const EXPONENT: u32 = if Self::FRACTION == 0 { 0 } else { Self::BITS - 1 - Self::FRACTION };
-}
 
-impl Word for u64 {
-    const ID: CodecId = CodecId::DIFFPACK_64;
-    const NAME: &'static str = "diffpack";
-    const FRACTION: u32 = 52;
-}
-
-impl Word for u32 {
-    const ID: CodecId = CodecId::DIFFPACK_32;
-    const NAME: &'static str = "diffpack32";
-    const FRACTION: u32 = 23;
-}
-
-impl Word for u16 {
-    const ID: CodecId = CodecId::DIFFPACK_16;
-    const NAME: &'static str = "diffpack16";
-    const FRACTION: u32 = 0;
-}
-
-pub(crate) mod internal {
-    use crate::{Decoder, Encoder};
-    use mpress_codec::{DecodeError, Full, Out};
-
-    /// The entries to encoder and decoder. These are not generic, so they are compiled in this crate, together with the kernels that they call, and
-    /// not again in each crate that uses it.
-    pub trait Entries: Sized {
-        fn worthwhile(encoder: &Encoder<Self>, raw: &[u8]) -> bool;
-        fn encode(encoder: &mut Encoder<Self>, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full>;
-        fn decode(decoder: &mut Decoder<Self>, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError>;
-    }
-
-    /// Operations on the bits of floats.
-    pub trait Float: Sized {
-        /// Conversion to fixed point (format, section 5).
-        fn to_fixed(self, unit: u32) -> Self;
-        fn to_float(self, unit: u32) -> Self;
-        /// The exponent of a float, and the number of trailing zeros in its fraction with the bit that is not stored.
-        fn exponent_and_zeros(self) -> (Self, Self);
-    }
+    /// Conversion to fixed point (format, section 5).
+    fn to_fixed(self, unit: u32) -> Self;
+    fn to_float(self, unit: u32) -> Self;
+    /// The exponent of a float, and the number of trailing zeros in its fraction with the bit that is not stored.
+    fn exponent_and_zeros(self) -> (Self, Self);
 }
 
 macro_rules! words {
-    ($word:ty, $signed:ty) => {
-        impl internal::Entries for $word {
-            fn worthwhile(encoder: &Encoder<Self>, raw: &[u8]) -> bool {
-                encoder.verdict(raw)
-            }
-            fn encode(encoder: &mut Encoder<Self>, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
-                encoder.message(raw, out)
-            }
-            fn decode(
-                decoder: &mut Decoder<Self>,
-                wire: &[u8],
-                out: &mut Out<'_>,
-            ) -> Result<(), DecodeError> {
-                decoder.message(wire, out)
-            }
-        }
+    ($word:ty, $signed:ty, $fraction:literal) => {
+        impl Word for $word {
+            const FRACTION: u32 = $fraction;
 
-        impl internal::Float for $word {
             #[inline(always)]
             fn to_fixed(self, unit: u32) -> Self {
                 const F: u32 = <$word as Word>::FRACTION;
@@ -120,6 +64,6 @@ macro_rules! words {
     };
 }
 
-words!(u64, i64);
-words!(u32, i32);
-words!(u16, i16);
+words!(u64, i64, 52);
+words!(u32, i32, 23);
+words!(u16, i16, 0);

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::format::{LANES, ROW, ROWS, STEPS};
-use mpress_codec::support;
+use mpress_codec_support::Word;
 
 /// Aligned to a cache line, which is also the widest vector.
 #[derive(Clone, Debug)]
@@ -10,7 +10,7 @@ use mpress_codec::support;
 pub(crate) struct Aligned<T>(pub(crate) T);
 
 /// The words of a row.
-pub(crate) type Row<W> = [<W as support::Word>::Bytes; ROW];
+pub(crate) type Row<W> = [<W as Word>::Bytes; ROW];
 /// The words of a block.
 pub(crate) type Words<W> = Aligned<[Row<W>; ROWS]>;
 /// One byte for each value of a row.
@@ -21,4 +21,4 @@ pub(crate) type BlockBytes = Aligned<[RowBytes; ROWS]>;
 /// One item per lane.
 pub(crate) type Step<T> = [T; LANES];
 /// The values of a block by lanes, each preceded by the last value before the block.
-pub(crate) type Lanes<W> = [[<W as support::Word>::Bytes; 1 + STEPS]; LANES];
+pub(crate) type Lanes<W> = [[<W as Word>::Bytes; 1 + STEPS]; LANES];

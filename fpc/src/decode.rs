@@ -3,6 +3,7 @@
 
 use crate::block::{Aligned, Lanes, Row, RowBytes};
 use crate::classes::Classes;
+use crate::entries;
 use crate::format::{HEAD, HEADER, LANES, PACKED, PLANES, RAW_LEN_MASK, ROW, ROWS, STEPS, VERSION};
 use crate::kernel::{self, Kernel, Work};
 use crate::predictor::Predictor;
@@ -13,10 +14,46 @@ use mpress_codec::{Decode, DecodeError, Out, Reset};
 
 /// Decodes messages of words `W`. Contains predictors and buffers: 27 KiB for doubles, half as much for single floats.
 #[derive(Clone, Debug)]
-pub struct Decoder<W: Word> {
+pub struct Decoder<W: entries::Word> {
+    state: W::Decoding,
+    simd: Simd,
+}
+
+impl<W: entries::Word> Decoder<W> {
+    /// A decoder with the best kernel for this CPU.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { state: W::decoding(), simd: Simd::detect() }
+    }
+
+    /// Uses a kernel of this tier. The result is the same at every tier.
+    #[must_use]
+    pub fn with_simd(mut self, simd: Simd) -> Self {
+        self.simd = simd;
+        self
+    }
+}
+
+impl<W: entries::Word> Default for Decoder<W> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<W: entries::Word> Reset for Decoder<W> {}
+
+impl<W: entries::Word> Decode for Decoder<W> {
+    fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+        header(wire, out.remaining())?;
+        out.all_or_nothing(|out| W::decode(&mut self.state, self.simd, wire, out))
+    }
+}
+
+/// What a decoder works with.
+#[derive(Clone, Debug)]
+pub struct State<W: Word> {
     predictor: Predictor<W>,
     buffers: Buffers<W>,
-    simd: Simd,
 }
 
 /// The stages of a block.
@@ -29,45 +66,19 @@ struct Buffers<W: Word> {
     values: Lanes<W>,
 }
 
-impl<W: Word> Decoder<W> {
-    /// A decoder with the best kernel for this CPU.
-    #[must_use]
-    pub fn new() -> Self {
+impl<W: Word> State<W> {
+    pub(crate) fn new() -> Self {
         let buffers = Buffers {
             residuals: Aligned([W::ZERO_BYTES; ROW]),
             picks: Aligned([0; ROW]),
             values: [[W::ZERO_BYTES; 1 + STEPS]; LANES],
         };
-        Self { predictor: Predictor::new(), buffers, simd: Simd::detect() }
+        Self { predictor: Predictor::new(), buffers }
     }
 
-    /// Uses a kernel of this tier. The result is the same at every tier.
-    #[must_use]
-    pub fn with_simd(mut self, simd: Simd) -> Self {
-        self.simd = simd;
-        self
-    }
-}
-
-impl<W: Word> Default for Decoder<W> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<W: Word> Reset for Decoder<W> {}
-
-impl<W: Word> Decode for Decoder<W> {
-    fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
-        header(wire, out.remaining())?;
-        out.all_or_nothing(|out| W::decode(self, wire, out))
-    }
-}
-
-impl<W: Word> Decoder<W> {
     /// Decodes a message after its header.
-    pub(crate) fn message(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
-        kernel::with(self.simd, Message { decoder: self, wire, out })
+    pub(crate) fn message(&mut self, simd: Simd, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+        kernel::with(simd, Message { state: self, wire, out })
     }
 }
 
@@ -89,7 +100,7 @@ fn header(wire: &[u8], raw_len: usize) -> Result<(), DecodeError> {
 
 /// A message to be decoded, after its header.
 struct Message<'a, 'o, W: Word> {
-    decoder: &'a mut Decoder<W>,
+    state: &'a mut State<W>,
     wire: &'a [u8],
     out: &'a mut Out<'o>,
 }
@@ -99,7 +110,7 @@ impl<W: Word> Work for Message<'_, '_, W> {
 
     #[inline(always)]
     fn run<K: Kernel>(self, kernel: K) -> Result<(), DecodeError> {
-        let Self { decoder: Decoder { predictor, buffers, .. }, wire, out } = self;
+        let Self { state: State { predictor, buffers }, wire, out } = self;
         let group = LANES * W::WIDTH;
         let (mut steps, tail) = (out.remaining() / group, out.remaining() % group);
         let mut at = HEADER;

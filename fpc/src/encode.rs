@@ -4,6 +4,7 @@
 use crate::block::{Aligned, BlockBytes, Words};
 use crate::classes::{Classes, LENGTHS};
 use crate::decode::Decoder;
+use crate::entries;
 use crate::format::{
     BLOCK, HEAD, HEADER, LANES, PACKED, PLANES, RAW_LEN_MASK, ROW, ROW_BYTES, ROWS, STEPS, VERSION,
 };
@@ -18,10 +19,10 @@ use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out, Reset};
 #[derive(Clone, Copy, Debug)]
 pub struct Fpc<W>(PhantomData<W>);
 
-impl<W: Word> Codec for Fpc<W> {
+impl<W: entries::Word> Codec for Fpc<W> {
     const ID: CodecId = W::ID;
     const NAME: &'static str = W::NAME;
-    const WIDTH: usize = W::WIDTH;
+    const WIDTH: usize = size_of::<W>();
     const STATEFUL: bool = false;
 
     type Encoder = Encoder<W>;
@@ -38,10 +39,51 @@ impl<W: Word> Codec for Fpc<W> {
 
 /// Encodes messages of words `W`, each independently. Contains predictors and buffers: 27 KiB for doubles, half as much for single floats.
 #[derive(Clone, Debug)]
-pub struct Encoder<W: Word> {
+pub struct Encoder<W: entries::Word> {
+    state: W::Encoding,
+    simd: Simd,
+}
+
+impl<W: entries::Word> Encoder<W> {
+    /// An encoder with the best kernel for this CPU.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { state: W::encoding(), simd: Simd::detect() }
+    }
+
+    /// Uses a kernel of this tier. The wire is the same at every tier.
+    #[must_use]
+    pub fn with_simd(mut self, simd: Simd) -> Self {
+        self.simd = simd;
+        self
+    }
+}
+
+impl<W: entries::Word> Default for Encoder<W> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<W: entries::Word> Reset for Encoder<W> {}
+
+impl<W: entries::Word> Encode for Encoder<W> {
+    /// `raw_len`, 2 bytes per block of 240 groups of four values, and 2 (format, section 7).
+    fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
+        raw_len.checked_add((raw_len / (LANES * size_of::<W>())).div_ceil(STEPS) * HEAD)?.checked_add(HEADER)
+    }
+
+    fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
+        let most = self.max_encoded_len(raw.len());
+        out.within(most, |out| W::encode(&mut self.state, self.simd, raw, out))
+    }
+}
+
+/// What an encoder works with.
+#[derive(Clone, Debug)]
+pub struct State<W: Word> {
     predictor: Predictor<W>,
     buffers: Buffers<W>,
-    simd: Simd,
 }
 
 /// The stages of a block.
@@ -54,56 +96,25 @@ struct Buffers<W: Word> {
     planes: [[[u8; ROW / 8]; ROWS]; PLANES],
 }
 
-impl<W: Word> Encoder<W> {
-    /// An encoder with the best kernel for this CPU.
-    #[must_use]
-    pub fn new() -> Self {
+impl<W: Word> State<W> {
+    pub(crate) fn new() -> Self {
         let buffers = Buffers {
             residuals: Aligned([[W::ZERO_BYTES; ROW]; ROWS]),
             lengths: Aligned([[0; ROW]; ROWS]),
             planes: [[[0; ROW / 8]; ROWS]; PLANES],
         };
-        Self { predictor: Predictor::new(), buffers, simd: Simd::detect() }
+        Self { predictor: Predictor::new(), buffers }
     }
 
-    /// Uses a kernel of this tier. The wire is the same at every tier.
-    #[must_use]
-    pub fn with_simd(mut self, simd: Simd) -> Self {
-        self.simd = simd;
-        self
-    }
-}
-
-impl<W: Word> Default for Encoder<W> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<W: Word> Reset for Encoder<W> {}
-
-impl<W: Word> Encode for Encoder<W> {
-    /// `raw_len`, 2 bytes per block of 240 groups of four values, and 2 (format, section 7).
-    fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
-        raw_len.checked_add((raw_len / (LANES * W::WIDTH)).div_ceil(STEPS) * HEAD)?.checked_add(HEADER)
-    }
-
-    fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
-        let most = self.max_encoded_len(raw.len());
-        out.within(most, |out| W::encode(self, raw, out))
-    }
-}
-
-impl<W: Word> Encoder<W> {
     /// Encodes a message.
-    pub(crate) fn message(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
-        kernel::with(self.simd, Message { encoder: self, raw, out })
+    pub(crate) fn message(&mut self, simd: Simd, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
+        kernel::with(simd, Message { state: self, raw, out })
     }
 }
 
 /// A message to be encoded.
 struct Message<'a, 'o, W: Word> {
-    encoder: &'a mut Encoder<W>,
+    state: &'a mut State<W>,
     raw: &'a [u8],
     out: &'a mut Out<'o>,
 }
@@ -113,7 +124,7 @@ impl<W: Word> Work for Message<'_, '_, W> {
 
     #[inline(always)]
     fn run<K: Kernel>(self, kernel: K) -> Result<(), Full> {
-        let Encoder { predictor, buffers, .. } = self.encoder;
+        let State { predictor, buffers } = self.state;
         let (values, tail) = self.raw.split_at(self.raw.len() - self.raw.len() % (LANES * W::WIDTH));
         let (values, _) = W::split(values);
         self.out.extend_from_slice(&[VERSION, self.raw.len() as u8 & RAW_LEN_MASK])?;

@@ -12,7 +12,7 @@ use crate::block::{Row, RowBytes};
 use crate::classes::LENGTHS;
 use crate::format::{MAX_CLASSES, PACKED};
 use crate::word::Word;
-use mpress_codec::support::kernels;
+use mpress_codec_support::kernels;
 
 /// Operations on rows.
 pub(crate) trait Kernel: Copy {

@@ -7,6 +7,7 @@ mod block;
 mod classes;
 mod decode;
 mod encode;
+mod entries;
 mod format;
 mod kernel;
 mod predictor;
@@ -15,7 +16,7 @@ mod word;
 
 pub use decode::Decoder;
 pub use encode::{Encoder, Fpc};
-pub use word::Word;
+pub use entries::Word;
 
 // What its users need, so that they need no other crate.
 #[cfg(feature = "std")]

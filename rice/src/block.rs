@@ -10,7 +10,7 @@ pub(crate) type Block<W> = Aligned<[W; BLOCK]>;
 /// Bytes or words aligned to vectors.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub struct Aligned<T>(pub(crate) T);
+pub(crate) struct Aligned<T>(pub(crate) T);
 
 impl<W: Word> Block<W> {
     #[inline(always)]

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::block::{Aligned, Block, remainders_len, rows};
+use crate::entries;
 use crate::format::{BLOCK, Head, QUOTIENT_BITS, VERSION, max_unary_len};
 use crate::kernel::{self, Kernel, Work};
 use crate::mapping::{Mapped, Mapping};
@@ -12,8 +13,8 @@ use crate::word::Word;
 use core::marker::PhantomData;
 use mpress_codec::DecodeErrorKind::{Length, Unsupported};
 use mpress_codec::simd::Simd;
-use mpress_codec::support::{Wire, length};
 use mpress_codec::{Decode, DecodeError, Full, Out, Reset};
+use mpress_codec_support::Wire;
 
 /// Decodes messages of words `W`, encoded with any mapping. Keeps no state between messages.
 #[derive(Clone, Debug)]
@@ -22,7 +23,7 @@ pub struct Decoder<W> {
     word: PhantomData<W>,
 }
 
-impl<W: Word> Decoder<W> {
+impl<W: entries::Word> Decoder<W> {
     /// A decoder.
     #[must_use]
     pub fn new() -> Self {
@@ -37,15 +38,15 @@ impl<W: Word> Decoder<W> {
     }
 }
 
-impl<W: Word> Default for Decoder<W> {
+impl<W: entries::Word> Default for Decoder<W> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<W: Word> Reset for Decoder<W> {}
+impl<W: entries::Word> Reset for Decoder<W> {}
 
-impl<W: Word> Decode for Decoder<W> {
+impl<W: entries::Word> Decode for Decoder<W> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
         out.all_or_nothing(|out| W::decode(self.simd, wire, out))
     }
@@ -72,7 +73,7 @@ impl<W: Word> Work for Message<'_, '_, W> {
         if wire.take_array()? != [VERSION] {
             return Err(DecodeError::new(Unsupported, 0));
         }
-        if length::read(&mut wire)? != raw_len as u64 {
+        if wire.message_len()? != raw_len as u64 {
             return Err(DecodeError::new(Length, 1));
         }
         let mut block = BlockDecoder::<W>::new();

@@ -3,6 +3,7 @@
 
 use crate::block::{Block, remainders_len, rows};
 use crate::decode::Decoder;
+use crate::entries;
 use crate::format::{BLOCK, Head, VERSION};
 use crate::kernel::{self, Kernel, Work};
 use crate::mapping::{Mapped, Mapping, least};
@@ -11,18 +12,17 @@ use crate::unary::{self, Unary};
 use crate::word::Word;
 use core::marker::PhantomData;
 use mpress_codec::simd::Simd;
-use mpress_codec::support::length;
-use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out, Reset};
+use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out, Reset, length};
 
 /// The static description of the codec for one word: [`Rice8`](crate::Rice8), [`Rice16`](crate::Rice16), [`Rice32`](crate::Rice32),
 /// [`Rice64`](crate::Rice64).
 #[derive(Clone, Copy, Debug)]
 pub struct Rice<W>(PhantomData<W>);
 
-impl<W: Word> Codec for Rice<W> {
+impl<W: entries::Word> Codec for Rice<W> {
     const ID: CodecId = W::ID;
     const NAME: &'static str = W::NAME;
-    const WIDTH: usize = W::WIDTH;
+    const WIDTH: usize = size_of::<W>();
     const STATEFUL: bool = false;
 
     type Encoder = Encoder<W>;
@@ -47,7 +47,7 @@ pub struct Encoder<W> {
     word: PhantomData<W>,
 }
 
-impl<W: Word> Encoder<W> {
+impl<W: entries::Word> Encoder<W> {
     /// An encoder with this mapping for all words.
     #[must_use]
     pub fn new(mapping: Mapping) -> Self {
@@ -68,12 +68,12 @@ impl<W: Word> Encoder<W> {
     }
 }
 
-impl<W: Word> Reset for Encoder<W> {}
+impl<W: entries::Word> Reset for Encoder<W> {}
 
-impl<W: Word> Encode for Encoder<W> {
+impl<W: entries::Word> Encode for Encoder<W> {
     /// `raw_len`, 2 bytes per block of 256 words, and the header (format, section 8).
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
-        let blocks = (raw_len / W::WIDTH).div_ceil(BLOCK);
+        let blocks = (raw_len / size_of::<W>()).div_ceil(BLOCK);
         raw_len.checked_add(blocks.checked_mul(Head::BYTES)?)?.checked_add(1 + length::bytes(raw_len))
     }
 

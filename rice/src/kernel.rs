@@ -13,7 +13,7 @@ mod scalar;
 use crate::block::Block;
 use crate::unary::{Places, Unary};
 use crate::word::Word;
-use mpress_codec::support::kernels;
+use mpress_codec_support::kernels;
 
 /// The operations that a tier implements in its own way. [`scalar`] defines the results.
 pub(crate) trait Kernel: Copy {

@@ -7,6 +7,7 @@ mod block;
 pub mod ccsds;
 mod decode;
 mod encode;
+mod entries;
 mod format;
 mod kernel;
 mod mapping;
@@ -17,8 +18,8 @@ mod word;
 
 pub use decode::Decoder;
 pub use encode::{Encoder, Rice};
+pub use entries::Word;
 pub use mapping::Mapping;
-pub use word::Word;
 
 // What its users need, so that they need no other crate.
 #[cfg(feature = "std")]

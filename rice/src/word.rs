@@ -2,19 +2,10 @@
 #![forbid(unsafe_code)]
 
 use crate::block::Block;
-use crate::mapping::Mapping;
-use crate::{decode, encode, rows};
-use mpress_codec::simd::Simd;
-use mpress_codec::{CodecId, DecodeError, Full, Out, support};
+use crate::rows;
 
-/// A word of a message: [`u8`], [`u16`], [`u32`] or [`u64`]. Signed integers are treated as their bit patterns.
-///
-/// Sealed, because each word has its own wire format and codec id.
-pub trait Word: support::Word + internal::Entries {
-    /// The id of the codec for these words.
-    const ID: CodecId;
-    /// The name of that codec.
-    const NAME: &'static str;
+/// A word, with what the code of this crate does on it.
+pub(crate) trait Word: mpress_codec_support::Word {
     /// Words of a row (format, section 6).
     const LANES: usize;
 
@@ -38,30 +29,9 @@ pub trait Word: support::Word + internal::Entries {
     fn unpack(packed: &rows::Packed<Self>, rows: usize, bits: u32, words: &mut Block<Self>);
 }
 
-pub(crate) mod internal {
-    use super::{DecodeError, Full, Mapping, Out, Simd};
-
-    /// The entries to encoder and decoder. These are not generic, so they are compiled in this crate, and not again in each crate that uses it.
-    pub trait Entries: Sized {
-        fn encode(simd: Simd, mapping: Option<Mapping>, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full>;
-        fn decode(simd: Simd, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError>;
-    }
-}
-
 macro_rules! words {
-    ($($word:ident, $lanes:literal, $id:ident, $name:literal;)*) => { $(
-        impl internal::Entries for $word {
-            fn encode(simd: Simd, mapping: Option<Mapping>, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
-                encode::message::<Self>(simd, mapping, raw, out)
-            }
-            fn decode(simd: Simd, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
-                decode::message::<Self>(simd, wire, out)
-            }
-        }
-
+    ($($word:ident, $lanes:literal;)*) => { $(
         impl Word for $word {
-            const ID: CodecId = CodecId::$id;
-            const NAME: &'static str = $name;
             const LANES: usize = $lanes;
 
             #[inline(always)]
@@ -77,8 +47,8 @@ macro_rules! words {
 }
 
 words! {
-    u8, 32, RICE_8, "rice8";
-    u16, 16, RICE_16, "rice16";
-    u32, 8, RICE_32, "rice32";
-    u64, 4, RICE_64, "rice64";
+    u8, 32;
+    u16, 16;
+    u32, 8;
+    u64, 4;
 }

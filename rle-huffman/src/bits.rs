@@ -3,8 +3,8 @@
 
 use crate::entropy::Codes;
 use mpress_codec::DecodeErrorKind::{Corrupt, Truncated};
-use mpress_codec::support::Wire;
 use mpress_codec::{DecodeError, Full, Out};
+use mpress_codec_support::Wire;
 
 /// A buffer for bytes before they are copied to the output.
 pub(crate) type Stage = [u8; 512];

@@ -5,8 +5,8 @@ use crate::entropy::Entropy;
 use crate::format::BLOCK;
 use crate::kernel::Kernel;
 use crate::{Decoder, Encoder, Huffman, Rle, ShannonFano};
-use mpress_codec::support::Wire;
 use mpress_codec::{Codec, DecodeError, Full, Out};
+use mpress_codec_support::Wire;
 
 /// The bytes of a block, split into planes.
 #[derive(Clone, Debug)]

@@ -8,8 +8,8 @@ use crate::kernel::{self, Kernel, Work};
 use crate::width::Width;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Unsupported};
 use mpress_codec::simd::Simd;
-use mpress_codec::support::{Wire, length};
 use mpress_codec::{Decode, DecodeError, Out, Reset};
+use mpress_codec_support::Wire;
 
 /// Decodes messages of the code `C`, encoded with any settings. Takes 64 KiB of memory plus tables.
 #[derive(Clone, Debug)]
@@ -81,7 +81,7 @@ impl<P: Plane> Work for Message<'_, '_, '_, P> {
         }
         P::open(receiver, flags >> SETTING_SHIFT).ok_or_else(|| before.error(Corrupt))?;
         let before = *wire;
-        if length::read(wire)? != self.out.remaining() as u64 {
+        if wire.message_len()? != self.out.remaining() as u64 {
             return Err(before.error(Length));
         }
         let planes = Width::from_log2(flags >> PLANES_SHIFT);

@@ -7,8 +7,7 @@ use crate::format::{BLOCK, HEADER, PLANES_SHIFT, SETTING_SHIFT, VERSION};
 use crate::kernel::{self, Kernel, Work};
 use crate::width::Width;
 use mpress_codec::simd::Simd;
-use mpress_codec::support::length;
-use mpress_codec::{Encode, EncodeError, Full, Out, Reset};
+use mpress_codec::{Encode, EncodeError, Full, Out, Reset, length};
 
 /// Encodes messages with the code `C`. Takes 64 KiB of memory.
 #[derive(Clone, Debug)]

@@ -18,8 +18,8 @@ use crate::kernel::Kernel;
 use crate::width::Width;
 pub(crate) use canonical::Codes;
 use mpress_codec::simd::Simd;
-use mpress_codec::support::Wire;
 use mpress_codec::{Codec, CodecId, DecodeError, Full, Out};
+use mpress_codec_support::Wire;
 use ranking::Ranking;
 
 /// The code length of each symbol in bits; 0 for symbols that do not occur.

@@ -14,8 +14,8 @@ mod scalar;
 
 use crate::entropy::Codes;
 use crate::width::Width;
-use mpress_codec::support::kernels;
 use mpress_codec::{Full, Out};
+use mpress_codec_support::kernels;
 
 /// The operations of a SIMD tier.
 pub trait Kernel: Copy {

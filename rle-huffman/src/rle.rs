@@ -12,8 +12,8 @@ use crate::encode::Encoder;
 use crate::kernel::Kernel;
 use crate::width::Width;
 use mpress_codec::simd::Simd;
-use mpress_codec::support::Wire;
 use mpress_codec::{Codec, CodecId, DecodeError, Full, Out};
+use mpress_codec_support::Wire;
 
 /// Runs of equal symbols of 1, 2, 4 or 8 bytes; other symbols are literals (PRAcTICaL-MPI names run lengths in section 4).
 #[derive(Clone, Copy, Debug)]

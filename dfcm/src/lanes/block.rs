@@ -3,6 +3,7 @@
 
 use super::format::{BLOCK, GROUP, GROUPS};
 use crate::word::Word;
+use mpress_codec_support::pack;
 
 /// The bytes of a group of words, little-endian.
 pub(super) type Group = [u8; GROUP];
@@ -26,8 +27,9 @@ pub(super) type Widths = [u8; GROUPS];
 /// Consecutive packed groups, and room after them: two groups' bytes can be accessed wherever a group starts.
 pub(super) type Body = [u8; BLOCK + GROUP];
 
-/// The packed length in bytes of a group of `len` raw bytes with words of this width (format, section 10.5).
+/// The packed length in bytes of the first `len` raw bytes of a block (format, section 10.5). The widths after them must be 0.
 #[inline(always)]
-pub(super) fn packed_bytes<W: Word>(len: usize, width: u8) -> usize {
-    (len / W::WIDTH * usize::from(width)).div_ceil(8)
+pub(super) fn packed_len<W: Word>(widths: &Widths, len: usize) -> usize {
+    let sum = widths.iter().map(|width| usize::from(*width)).sum();
+    pack::packed_len::<W>(&widths[..len.div_ceil(GROUP).min(GROUPS)], len / W::WIDTH, sum)
 }

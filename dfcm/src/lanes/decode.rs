@@ -1,17 +1,18 @@
 //! The decoder.
 #![forbid(unsafe_code)]
 
-use super::block::{Block, Body, packed_bytes};
+use super::block::{Block, Body, packed_len};
 use super::format::{BLOCK, GROUP, LANES_MASK, MORE_LANES, RAW_LEN_SHIFT, VERSION};
 use super::head;
 use super::kernel::{self, Kernel, Work};
 use super::past::Past;
+use crate::entries;
 use crate::word::Word;
 use core::marker::PhantomData;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Unsupported};
 use mpress_codec::simd::Simd;
-use mpress_codec::support::Wire;
 use mpress_codec::{Decode, DecodeError, Full, Out, Reset};
+use mpress_codec_support::Wire;
 
 /// Decodes messages of words `W`. Keeps no state between messages.
 #[derive(Clone, Debug)]
@@ -20,7 +21,7 @@ pub struct Decoder<W> {
     word: PhantomData<W>,
 }
 
-impl<W: Word> Decoder<W> {
+impl<W: entries::Word> Decoder<W> {
     /// A decoder.
     #[must_use]
     pub fn new() -> Self {
@@ -35,15 +36,15 @@ impl<W: Word> Decoder<W> {
     }
 }
 
-impl<W: Word> Default for Decoder<W> {
+impl<W: entries::Word> Default for Decoder<W> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<W: Word> Reset for Decoder<W> {}
+impl<W: entries::Word> Reset for Decoder<W> {}
 
-impl<W: Word> Decode for Decoder<W> {
+impl<W: entries::Word> Decode for Decoder<W> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
         out.all_or_nothing(|out| W::decode_lanes(self.simd, wire, out))
     }
@@ -121,10 +122,8 @@ fn block<W: Word, K: Kernel<W>>(
         return Err(corrupt);
     }
     let last = len - (groups - 1) * GROUP;
-    let body_len = widths[..groups - 1].iter().map(|width| packed_bytes::<W>(GROUP, *width)).sum::<usize>()
-        + packed_bytes::<W>(last, widths[groups - 1]);
     let rest = wire.rest();
-    let body = wire.take(body_len)?;
+    let body = wire.take(packed_len::<W>(&widths, len))?;
     let used = last / W::WIDTH * usize::from(widths[groups - 1]) % 8;
     if used > 0 && body.last().is_some_and(|byte| byte >> used != 0) {
         return Err(DecodeError::new(Corrupt, wire.at - 1));
@@ -139,6 +138,6 @@ fn block<W: Word, K: Kernel<W>>(
             &copy
         }
     };
-    kernel.unpack(body, widths, residuals);
+    kernel.unpack(body, &widths, residuals);
     Ok(())
 }

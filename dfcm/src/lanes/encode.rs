@@ -7,6 +7,7 @@ use super::format::{BLOCK, CODE_BITS, GROUP, HEADER, RAW_LEN_SHIFT, VERSION};
 use super::kernel::{self, Kernel, Work};
 use super::window::Window;
 use super::{head, probe};
+use crate::entries;
 use crate::word::Word;
 use core::marker::PhantomData;
 use mpress_codec::simd::Simd;
@@ -16,10 +17,10 @@ use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out, Reset};
 #[derive(Clone, Copy, Debug)]
 pub struct Lanes<W>(PhantomData<W>);
 
-impl<W: Word> Codec for Lanes<W> {
+impl<W: entries::Word> Codec for Lanes<W> {
     const ID: CodecId = W::LANES_ID;
     const NAME: &'static str = W::LANES_NAME;
-    const WIDTH: usize = W::WIDTH;
+    const WIDTH: usize = size_of::<W>();
     const STATEFUL: bool = false;
 
     type Encoder = Encoder<W>;
@@ -41,7 +42,7 @@ pub struct Encoder<W> {
     word: PhantomData<W>,
 }
 
-impl<W: Word> Encoder<W> {
+impl<W: entries::Word> Encoder<W> {
     /// An encoder.
     #[must_use]
     pub fn new() -> Self {
@@ -56,18 +57,18 @@ impl<W: Word> Encoder<W> {
     }
 }
 
-impl<W: Word> Default for Encoder<W> {
+impl<W: entries::Word> Default for Encoder<W> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<W: Word> Reset for Encoder<W> {}
+impl<W: entries::Word> Reset for Encoder<W> {}
 
-impl<W: Word> Encode for Encoder<W> {
+impl<W: entries::Word> Encode for Encoder<W> {
     /// `raw_len`, six bits per group of 64 bytes, and 2 (format, section 10.6).
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
-        let groups = (raw_len / W::WIDTH).div_ceil(W::PER_GROUP);
+        let groups = (raw_len / size_of::<W>()).div_ceil(GROUP / size_of::<W>());
         raw_len
             .checked_add((groups / 4).checked_mul(3)? + (groups % 4 * CODE_BITS).div_ceil(8))?
             .checked_add(HEADER)

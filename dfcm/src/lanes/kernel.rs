@@ -13,8 +13,8 @@ use super::past::Past;
 use super::probe::Sample;
 use super::window::View;
 use crate::word::Word;
-use mpress_codec::support::kernels;
 use mpress_codec::{Full, Out};
+use mpress_codec_support::kernels;
 
 /// Operations on blocks of words `W` in `lanes` lanes (section 10.2 of the format gives the limits).
 pub(super) trait Kernel<W>: Copy {
@@ -27,7 +27,7 @@ pub(super) trait Kernel<W>: Copy {
     /// Appends the words of the block's first `len` bytes, packed with the width of each group.
     fn pack(self, residuals: &Block, widths: Widths, len: usize, out: &mut Out<'_>) -> Result<(), Full>;
     /// The inverse for groups of full length. In a shorter group the words past its end are arbitrary.
-    fn unpack(self, body: &Body, widths: Widths, residuals: &mut Block);
+    fn unpack(self, body: &Body, widths: &Widths, residuals: &mut Block);
     /// The sum of the widths of the magnitudes of second differences in the groups of some samples.
     fn bits(self, samples: &[&Sample], lanes: usize) -> u32;
 }

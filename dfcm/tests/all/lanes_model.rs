@@ -15,7 +15,7 @@ const LENGTHS: [usize; 20] =
     [0, 3, 8, 9, 63, 64, 72, 127, 136, 511, 512, 520, 575, 576, 584, 767, 1280, 2047, 2056, 9003];
 
 fn check<W: Word>(raw: &[u8], what: &str) {
-    let model = Model { width: W::BITS as usize };
+    let model = Model { width: 8 * size_of::<W>() };
     let expected = model.message(raw, model.choice(raw));
     for simd in tiers() {
         let wire = encode(&mut Encoder::<W>::new().with_simd(simd), raw);
@@ -25,7 +25,7 @@ fn check<W: Word>(raw: &[u8], what: &str) {
 }
 
 fn any_lanes<W: Word>(raw: &[u8], what: &str) {
-    let model = Model { width: W::BITS as usize };
+    let model = Model { width: 8 * size_of::<W>() };
     for lanes in model.group()..=model.group() + 24 {
         let wire = model.message(raw, lanes);
         for simd in tiers() {
@@ -65,12 +65,12 @@ fn every_number_of_lanes_is_read() {
 #[test]
 fn every_width_is_written_and_read() {
     fn run<W: Word>() {
-        for width in 0..=W::BITS {
+        for width in 0..=8 * size_of::<W>() {
             let raw: Vec<u8> = (0..700_u64)
                 .flat_map(|i| {
                     let value = i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - width).min(63);
                     let value = if width == 0 { 0 } else { value };
-                    value.to_le_bytes()[..W::WIDTH].to_vec()
+                    value.to_le_bytes()[..size_of::<W>()].to_vec()
                 })
                 .collect();
             check::<W>(&raw, "width");
@@ -82,22 +82,23 @@ fn every_width_is_written_and_read() {
 
 /// Elements as far from their predictions as possible.
 fn worst<W: Word>(elements: usize) -> Vec<u8> {
-    let model = Model { width: W::BITS as usize };
+    let model = Model { width: 8 * size_of::<W>() };
     let mut values = Vec::new();
     for i in 0..elements {
         // The minimum number of lanes is chosen, because the second differences are equally wide for all.
         let prediction = model.predict(&[&values[..], &[0]].concat(), i, model.group());
-        values.push(prediction ^ 1 << (W::BITS - 1));
+        values.push(prediction ^ 1 << (8 * size_of::<W>() - 1));
     }
-    let mut raw: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()[..W::WIDTH].to_vec()).collect();
+    let mut raw: Vec<u8> =
+        values.iter().flat_map(|value| value.to_le_bytes()[..size_of::<W>()].to_vec()).collect();
     raw.push(0xff);
     raw
 }
 
 fn bound_is_exact<W: Word>() {
-    let group = 64 / W::WIDTH;
+    let group = 64 / size_of::<W>();
     // Up to the length from which the number of lanes is chosen.
-    for elements in [0, 1, 2, group - 1, group, group + 1, 4 * group, 575 / W::WIDTH] {
+    for elements in [0, 1, 2, group - 1, group, group + 1, 4 * group, 575 / size_of::<W>()] {
         let raw = worst::<W>(elements);
         let bound = Lanes::<W>::encoder().max_encoded_len(raw.len());
         assert_eq!(bound, Some(raw.len() + (elements.div_ceil(group) * 6).div_ceil(8) + 2));

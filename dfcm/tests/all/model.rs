@@ -16,15 +16,15 @@ fn memory() -> Vec<u64> {
 
 fn self_contained<W: Word>(raw: &[u8], what: &str) {
     for simd in conformance::tiers() {
-        let log2 = Lines::for_elements(raw.len() / W::WIDTH).log2();
+        let log2 = Lines::for_elements(raw.len() / size_of::<W>()).log2();
         let mut encoder = Encoder::<W, _>::new(memory()).unwrap().with_simd(simd);
-        let expected = Model::new(W::BITS as usize, log2.into()).message(raw, false);
+        let expected = Model::new(8 * size_of::<W>(), log2.into()).message(raw, false);
         assert!(encode(&mut encoder, raw) == expected, "{what}, {} bytes, {simd:?}", raw.len());
 
         for log2 in [0, 1, 9, 14, 15] {
             let lines = Lines::new(log2).unwrap();
             let mut encoder = Encoder::<W, _>::with_lines(memory(), lines).unwrap().with_simd(simd);
-            let expected = Model::new(W::BITS as usize, log2.into()).message(raw, false);
+            let expected = Model::new(8 * size_of::<W>(), log2.into()).message(raw, false);
             assert!(encode(&mut encoder, raw) == expected, "{what}, {} bytes, {lines:?}", raw.len());
         }
     }
@@ -35,7 +35,7 @@ fn continuing<W: Word>(messages: impl Iterator<Item = Vec<u8>>, log2: u8) {
     for simd in conformance::tiers() {
         let lines = Lines::new(log2).unwrap();
         let mut encoder = Encoder::<W, _>::continuing(memory(), lines).unwrap().with_simd(simd);
-        let mut model = Model::new(W::BITS as usize, log2.into());
+        let mut model = Model::new(8 * size_of::<W>(), log2.into());
         for (i, raw) in messages.iter().enumerate() {
             assert!(encode(&mut encoder, raw) == model.message(raw, true), "message {i}, {simd:?}");
         }

@@ -9,8 +9,8 @@ use crate::kernel::{self, Kernel, Work};
 use crate::word::Word;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length};
 use mpress_codec::simd::Simd;
-use mpress_codec::support::{self, Wire};
 use mpress_codec::{DecodeError, Full, Out};
+use mpress_codec_support::{self as support, Wire};
 
 /// Reads the blocks of `words` words: of a message, or of a column of records. The words in `out` from `start` on predict them.
 pub(super) fn read<W: Word>(

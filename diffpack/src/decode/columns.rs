@@ -8,8 +8,8 @@ use crate::format::{COLUMN, Fields, PIECE, Slots, column_width};
 use core::mem::MaybeUninit;
 use mpress_codec::DecodeErrorKind::Length;
 use mpress_codec::simd::Simd;
-use mpress_codec::support::Wire;
 use mpress_codec::{DecodeError, Full, Out};
+use mpress_codec_support::Wire;
 
 /// Reads records, as many as fit in the remaining room.
 #[inline(never)]

@@ -8,7 +8,7 @@ use crate::kernel::block::{EACH, Widths, window};
 use crate::word::Word;
 use mpress_codec::DecodeError;
 use mpress_codec::DecodeErrorKind::Truncated;
-use mpress_codec::support::Wire;
+use mpress_codec_support::Wire;
 
 /// What blocks have on the wire.
 pub(super) trait Streams<'a> {

@@ -9,8 +9,8 @@ use crate::format::{BLOCK, Slots};
 use crate::kernel::{Kernel, Work};
 use crate::word::Word;
 use core::marker::PhantomData;
-use mpress_codec::support::prefetch;
 use mpress_codec::{Full, Out};
+use mpress_codec_support::prefetch;
 
 /// The length of the pieces in which a longer message is encoded, each with its own search for predictors. A whole number of blocks.
 pub(super) const PIECE: usize = 1 << 20;

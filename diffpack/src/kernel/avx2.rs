@@ -11,8 +11,8 @@ use crate::decode::rebuild::{self, Form, Packed, Scratch};
 use crate::format::{Domain, Predictor};
 use crate::kernel::block::{Block, Group, Groups, Mask, Widths, byte_bits};
 use crate::word::Word;
-use mpress_codec::support::{Avx2, prefetch};
 use mpress_codec::{Full, Out};
+use mpress_codec_support::{Avx2, prefetch};
 pub(super) use pack::{spans_nine, sum_and_ends};
 
 impl<W: Word> Kernel<W> for Avx2 {

@@ -26,8 +26,8 @@ use crate::decode::rebuild::{Form, Packed, Scratch, in_steps};
 use crate::format::{Domain, Predictor};
 use crate::kernel::block::{Block, Group, Groups, Mask, Widths};
 use crate::word::Word;
-use mpress_codec::support::{Avx512, prefetch};
 use mpress_codec::{Full, Out};
+use mpress_codec_support::{Avx512, prefetch};
 
 impl<W: Word> Kernel<W> for Avx512 {
     const ENCODES: Code = code!(predict::difference_cost::<W>: 2048, predict::below_cost::<W>: 512, predict::difference::<W>: 1600, predict::widths::<W>: 384, pack::pack::<W>: 1152);

@@ -3,11 +3,10 @@
 
 use super::SAMPLE;
 use crate::format::{BLOCK, GROUP, GROUPS};
+pub(crate) use mpress_codec_support::pack::{Group, window};
 
 /// The bytes of a block in an unaligned message.
 pub(crate) type Bytes = [u8; BLOCK];
-/// The bytes of a group.
-pub(crate) type Group = [u8; GROUP];
 /// The groups of a block.
 pub(crate) type Groups = [Group; GROUPS];
 /// The widths of a block's groups.
@@ -66,26 +65,6 @@ pub(crate) fn groups_mut(bytes: &mut [u8]) -> &mut Groups {
 #[inline(always)]
 pub(crate) fn samples(groups: &Groups, count: usize) -> &[Group] {
     &groups[..count.next_multiple_of(SAMPLE / GROUP).min(GROUPS)]
-}
-
-/// The `N` bytes from byte `at`. Bytes past the end are zero; `spare` holds the copy that this needs.
-#[inline(always)]
-pub(crate) fn window<'a, const N: usize>(bytes: &'a [u8], at: usize, spare: &'a mut [u8; N]) -> &'a [u8; N] {
-    match bytes.get(at..).and_then(|rest| rest.first_chunk()) {
-        Some(window) => window,
-        None => near_the_end(bytes, at, spare),
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn near_the_end<'a, const N: usize>(bytes: &[u8], at: usize, spare: &'a mut [u8; N]) -> &'a [u8; N] {
-    spare.fill(0);
-    let rest = bytes.get(at..).unwrap_or_default();
-    if let Some(to) = spare.get_mut(..rest.len()) {
-        to.copy_from_slice(rest);
-    }
-    spare
 }
 
 /// The number of set bits.

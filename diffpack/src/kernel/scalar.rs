@@ -15,7 +15,7 @@ use crate::kernel::block::{Block, Group, Groups, Mask, Widths};
 use crate::word::Word;
 pub(super) use fixed::{span, strip, to_fixed, to_float, trailing_zeros, unstrip};
 use mpress_codec::{Full, Out};
-pub(super) use pack::{ROOM, packed_len, sum_and_ends, used};
+pub(super) use pack::{sum_and_ends, used};
 pub(super) use predict::{lag_scores, shifts, term, terms};
 pub(crate) use undo::undo_below;
 pub(super) use undo::{SHORT, undo_short};
@@ -23,16 +23,6 @@ pub(super) use undo::{SHORT, undo_short};
 /// Portable code.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scalar;
-
-/// A group as 64-bit lanes.
-#[inline(always)]
-fn lanes(group: &Group) -> [u64; 8] {
-    let mut lanes = [0; 8];
-    for (lane, bytes) in lanes.iter_mut().zip(group.as_chunks().0) {
-        *lane = u64::from_le_bytes(*bytes);
-    }
-    lanes
-}
 
 impl<W: Word> Kernel<W> for Scalar {
     const ENCODES: Code = &[];

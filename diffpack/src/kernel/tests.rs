@@ -8,7 +8,7 @@ use core::any::type_name;
 use mpress_codec::conformance::{families, random_bytes, tiers};
 use mpress_codec::simd::Tier;
 #[cfg(target_arch = "x86_64")]
-use mpress_codec::support::{Avx2, Avx512};
+use mpress_codec_support::{Avx2, Avx512};
 use std::vec;
 use std::vec::Vec;
 

@@ -24,7 +24,7 @@ fn an_empty_message_is_a_header_and_a_tail_travels_as_it_is() {
 fn bound_is_reached<W: Word>() {
     for len in [0, 1, 8, 2047, 2048, 2049, 10_000] {
         let raw = random_bytes(7, len);
-        let words = len / W::WIDTH * W::WIDTH;
+        let words = len / size_of::<W>() * size_of::<W>();
         let most = header(0, len).len() + len + 2 * words.div_ceil(2048);
         for effort in Effort::ALL {
             let wire = encode(&mut Encoder::<W>::new(effort), &raw);

@@ -29,7 +29,7 @@ fn message() -> impl Strategy<Value = Vec<u8>> {
 
 /// A header that the decoder accepts, followed by anything.
 fn wire<W: Word>() -> impl Strategy<Value = Vec<u8>> {
-    let head = (0..1_u16 << (W::WIDTH + 1)).prop_map(u16::to_le_bytes);
+    let head = (0..1_u16 << (size_of::<W>() + 1)).prop_map(u16::to_le_bytes);
     (head, vec(any::<u8>(), 0..4000)).prop_map(|(head, body)| [&[1, 0], &head[..], &body].concat())
 }
 

@@ -51,7 +51,7 @@ fn an_empty_message_is_a_head_and_a_tail_travels_as_it_is() {
 fn random_messages_reach_the_bound() {
     fn run<W: Word>() {
         for values in [0, 1, 3, 4, 959, 960, 963, 964, 1920, 3000] {
-            let raw = random_bytes(3, values * W::WIDTH + 1);
+            let raw = random_bytes(3, values * size_of::<W>() + 1);
             let bound = Fpc::<W>::encoder().max_encoded_len(raw.len());
             let blocks = (values / 4).div_ceil(240);
             assert_eq!(bound, Some(raw.len() + 2 * blocks + 2));

@@ -3,8 +3,8 @@
 use super::{COPY, END, FAR_MASK, FEW, FIRST, MIDDLE, MIDDLE_MASK, NEAR, RUN, RUN_MASK};
 use crate::bytes::run;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Unsupported};
-use mpress_codec::support::Wire;
 use mpress_codec::{DecodeError, Out};
+use mpress_codec_support::Wire;
 
 #[inline(always)]
 pub(super) fn message(wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {

@@ -2,8 +2,8 @@
 #![forbid(unsafe_code)]
 
 use mpress_codec::DecodeErrorKind::{self, Corrupt, Truncated};
-use mpress_codec::support::Wire;
 use mpress_codec::{DecodeError, Full, Out};
+use mpress_codec_support::Wire;
 
 /// The maximum number of bits that are written or read at once: 64 minus those that may precede them in a byte.
 pub(super) const MOST: u32 = 57;

@@ -7,8 +7,8 @@ use super::parameters::Parameters;
 use crate::kernel;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Unsupported};
 use mpress_codec::simd::Simd;
-use mpress_codec::support::Wire;
 use mpress_codec::{Codec, CodecId, Decode, DecodeError, Encode, EncodeError, Full, Out, Reset};
+use mpress_codec_support::Wire;
 
 /// Length in bytes of the header of a stored message (format, section 9).
 const HEADER: usize = 2;

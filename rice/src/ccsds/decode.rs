@@ -10,8 +10,8 @@ use super::sample::{self, MOST};
 use crate::kernel::{self, Kernel, Work};
 use mpress_codec::DecodeErrorKind::{Corrupt, Length};
 use mpress_codec::simd::Simd;
-use mpress_codec::support::Wire;
 use mpress_codec::{DecodeError, Full, Out};
+use mpress_codec_support::Wire;
 
 /// Fills all remaining room of `out` with the samples of a stream, written by this crate or any other encoder of the standard. The padding of the
 /// last block is ignored.

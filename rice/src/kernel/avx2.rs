@@ -6,8 +6,8 @@ use crate::format::ROW;
 use crate::unary::{self, Places, Unary};
 use crate::word::Word;
 use core::arch::x86_64::*;
-use mpress_codec::support::Avx2;
-use mpress_codec::support::avx2::{add, load, splat, store, unzigzag};
+use mpress_codec_support::Avx2;
+use mpress_codec_support::avx2::{add, load, splat, store, unzigzag};
 
 impl Kernel for Avx2 {
     #[inline(always)]

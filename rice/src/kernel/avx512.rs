@@ -5,8 +5,8 @@ use crate::block::Block;
 use crate::unary::{Places, Unary};
 use crate::word::Word;
 use core::arch::x86_64::*;
-use mpress_codec::support::Avx512;
-use mpress_codec::support::avx512::{load, store};
+use mpress_codec_support::Avx512;
+use mpress_codec_support::avx512::{load, store};
 
 impl Kernel for Avx512 {
     #[inline(always)]

@@ -88,6 +88,10 @@ fn broken_wires_are_refused_for_the_right_reason() {
     assert_eq!(said(&[2, 0, 0], 0), Err(Length));
 }
 
+fn bits<W>() -> u32 {
+    8 * size_of::<W>() as u32
+}
+
 /// A block of words without remainders with these quotients, and the words that they represent with the parameter `k`: `None` if no encoder can write
 /// it.
 fn quotients<W: Word>(k: u32, quotients: &[u64]) -> (Vec<u8>, Option<Vec<u8>>) {
@@ -98,13 +102,13 @@ fn quotients<W: Word>(k: u32, quotients: &[u64]) -> (Vec<u8>, Option<Vec<u8>>) {
     let ends: Vec<_> = ends.collect();
     let mut unary = vec![0; ends.last().unwrap().div_ceil(8)];
     ends.iter().for_each(|end| unary[(end - 1) / 8] |= 1 << ((end - 1) % 8));
-    let rows = quotients.len().div_ceil(W::LANES);
-    let remainders = vec![0; 32 * (rows * k as usize).div_ceil(W::BITS as usize)];
+    let rows = quotients.len().div_ceil(32 / size_of::<W>());
+    let remainders = vec![0; 32 * (rows * k as usize).div_ceil(bits::<W>() as usize)];
     let head = k as u16 | (unary.len() as u16) << 9;
-    let mut wire = header(quotients.len() * W::WIDTH);
+    let mut wire = header(quotients.len() * size_of::<W>());
     wire.extend([&head.to_le_bytes()[..], &unary, &remainders].concat());
-    let fits = |quotient: u64| quotient < 256 && u128::from(quotient) << k < 1 << W::BITS;
-    let word = |quotient: &u64| (quotient << k).to_le_bytes()[..W::WIDTH].to_vec();
+    let fits = |quotient: u64| quotient < 256 && u128::from(quotient) << k < 1 << bits::<W>();
+    let word = |quotient: &u64| (quotient << k).to_le_bytes()[..size_of::<W>()].to_vec();
     let raw =
         quotients.iter().all(|quotient| fits(*quotient)).then(|| quotients.iter().flat_map(word).collect());
     (wire, raw)
@@ -113,8 +117,8 @@ fn quotients<W: Word>(k: u32, quotients: &[u64]) -> (Vec<u8>, Option<Vec<u8>>) {
 fn every_tier_refuses_quotients_that_no_encoder_writes<W: Word>() {
     let noise = random_bytes(4, 30_000);
     let noise = |i: usize| u64::from(u16::from_le_bytes([noise[2 * i], noise[2 * i + 1]]));
-    for k in 0..W::BITS {
-        let edge = (1_u128 << (W::BITS - k)).min(256) as u64;
+    for k in 0..bits::<W>() {
+        let edge = (1_u128 << (bits::<W>() - k)).min(256) as u64;
         for len in [1_usize, 100, 171, 255, 256] {
             for (i, one) in
                 [0, edge - 1, edge, edge + 1, 255, 256, 257, 300, 511, 512].into_iter().enumerate()
@@ -128,8 +132,8 @@ fn every_tier_refuses_quotients_that_no_encoder_writes<W: Word>() {
                 }
                 let (wire, raw) = quotients::<W>(k, &all);
                 for simd in tiers() {
-                    let back = decode(&mut Decoder::<W>::new().with_simd(simd), &wire, len * W::WIDTH);
-                    assert_eq!(back.ok(), raw, "{} bits, k {k}, {len} words, {one}, {simd:?}", W::BITS);
+                    let back = decode(&mut Decoder::<W>::new().with_simd(simd), &wire, len * size_of::<W>());
+                    assert_eq!(back.ok(), raw, "{} bits, k {k}, {len} words, {one}, {simd:?}", bits::<W>());
                 }
             }
         }
@@ -153,8 +157,8 @@ fn quotients_that_no_encoder_writes_are_corrupt() {
 /// Noise, all of whose blocks are stored.
 fn bound_is_exact<W: Word>() {
     for words in [0, 1, 2, 255, 256, 257, 512, 513, 1000] {
-        for tail in [0, W::WIDTH - 1] {
-            let raw = random_bytes(words as u64, words * W::WIDTH + tail);
+        for tail in [0, size_of::<W>() - 1] {
+            let raw = random_bytes(words as u64, words * size_of::<W>() + tail);
             for mut encoder in Mapping::ALL.map(Encoder::<W>::new).into_iter().chain([Encoder::auto()]) {
                 let bound = encoder.max_encoded_len(raw.len());
                 assert_eq!(bound, Some(header(raw.len()).len() + raw.len() + 2 * words.div_ceil(256)));

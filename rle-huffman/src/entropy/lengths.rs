@@ -5,8 +5,8 @@
 use super::{Codes, Lengths};
 use crate::bits::{Bits, STAGE, Writer, join};
 use crate::format::MAX_BITS;
-use mpress_codec::support::Wire;
 use mpress_codec::{DecodeError, Full, Out};
+use mpress_codec_support::Wire;
 
 /// The maximum size of any code's lengths in bytes: 256 differences of at most 13 bits, and gaps and runs, whose gamma codes take at most 2 bits per
 /// symbol.

@@ -10,8 +10,8 @@ use super::{Lengths, streams};
 use crate::format::{MAX_BITS, streams as streams_of};
 use crate::kernel::Kernel;
 use mpress_codec::DecodeErrorKind::Corrupt;
-use mpress_codec::support::Wire;
 use mpress_codec::{DecodeError, Full, Out};
+use mpress_codec_support::Wire;
 
 /// Length in bytes of a stream's size field.
 const SIZE: usize = 2;

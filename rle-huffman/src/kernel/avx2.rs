@@ -6,8 +6,8 @@ mod vector;
 use super::{Kernel, planes, scalar};
 use crate::entropy::Codes;
 use crate::width::Width;
-use mpress_codec::support::Avx2;
 use mpress_codec::{Full, Out};
+use mpress_codec_support::Avx2;
 
 impl Kernel for Avx2 {
     fn split(self, elements: &[u8], width: Width, planes: &mut [u8]) {

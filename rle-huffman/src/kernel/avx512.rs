@@ -7,8 +7,8 @@ mod vector;
 use super::{Kernel, planes, scalar};
 use crate::entropy::Codes;
 use crate::width::Width;
-use mpress_codec::support::Avx512;
 use mpress_codec::{Full, Out};
+use mpress_codec_support::Avx512;
 
 impl Kernel for Avx512 {
     fn split(self, elements: &[u8], width: Width, planes: &mut [u8]) {

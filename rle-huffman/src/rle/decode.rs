@@ -4,7 +4,7 @@
 use crate::format::{BLOCK, MORE};
 use mpress_codec::DecodeError;
 use mpress_codec::DecodeErrorKind::Corrupt;
-use mpress_codec::support::Wire;
+use mpress_codec_support::Wire;
 
 /// The number of bytes that are copied or filled at once if there is room.
 const STRIDE: usize = 32;

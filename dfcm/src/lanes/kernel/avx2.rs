@@ -1,18 +1,17 @@
-//! The kernel for AVX2: a group fills two vectors. It unpacks bits with the portable code.
+//! The kernel for AVX2: a group fills two vectors.
 
-mod pack;
 mod predict;
 mod vector;
 
 use super::Kernel;
 use super::scalar::Scalar;
-use crate::lanes::block::{Block, Body, Widths};
+use crate::lanes::block::{Block, Body, Widths, packed_len};
 use crate::lanes::past::Past;
 use crate::lanes::probe::Sample;
 use crate::lanes::window::View;
 use crate::word::Word;
-use mpress_codec::support::Avx2;
 use mpress_codec::{Full, Out};
+use mpress_codec_support::{Avx2, avx2};
 
 impl<W: Word> Kernel<W> for Avx2 {
     #[inline(always)]
@@ -31,12 +30,13 @@ impl<W: Word> Kernel<W> for Avx2 {
     }
     #[inline(always)]
     fn pack(self, residuals: &Block, widths: Widths, len: usize, out: &mut Out<'_>) -> Result<(), Full> {
-        // SAFETY: `self` proves the features that the call requires.
-        unsafe { pack::pack::<W>(residuals, widths, len, out) }
+        // SAFETY: `self` proves the features that the call requires; and these are the widths of words, and the length of the groups.
+        unsafe { avx2::pack::<W>(&residuals.0, &widths, packed_len::<W>(&widths, len), out) }
     }
     #[inline(always)]
-    fn unpack(self, body: &Body, widths: Widths, residuals: &mut Block) {
-        Kernel::<W>::unpack(Scalar, body, widths, residuals)
+    fn unpack(self, body: &Body, widths: &Widths, residuals: &mut Block) {
+        // SAFETY: `self` proves the features that the call requires.
+        unsafe { avx2::unpack::<W>(body, widths, true, &mut residuals.0) }
     }
     #[inline(always)]
     fn bits(self, samples: &[&Sample], lanes: usize) -> u32 {

@@ -1,17 +1,16 @@
 //! The kernel for AVX-512: a group fills a vector.
 
-mod pack;
 mod predict;
 mod vector;
 
 use super::Kernel;
-use crate::lanes::block::{Block, Body, Widths};
+use crate::lanes::block::{Block, Body, Widths, packed_len};
 use crate::lanes::past::Past;
 use crate::lanes::probe::Sample;
 use crate::lanes::window::View;
 use crate::word::Word;
-use mpress_codec::support::Avx512;
 use mpress_codec::{Full, Out};
+use mpress_codec_support::{Avx512, avx512};
 
 impl<W: Word> Kernel<W> for Avx512 {
     #[inline(always)]
@@ -31,13 +30,13 @@ impl<W: Word> Kernel<W> for Avx512 {
     }
     #[inline(always)]
     fn pack(self, residuals: &Block, widths: Widths, len: usize, out: &mut Out<'_>) -> Result<(), Full> {
-        // SAFETY: `self` proves the features that the call requires.
-        unsafe { pack::pack::<W>(residuals, widths, len, out) }
+        // SAFETY: `self` proves the features that the call requires; and these are the widths of words, and the length of the groups.
+        unsafe { avx512::pack::<W, false>(&residuals.0, &widths, packed_len::<W>(&widths, len), false, out) }
     }
     #[inline(always)]
-    fn unpack(self, body: &Body, widths: Widths, residuals: &mut Block) {
+    fn unpack(self, body: &Body, widths: &Widths, residuals: &mut Block) {
         // SAFETY: `self` proves the features that the call requires.
-        unsafe { pack::unpack::<W>(body, widths, residuals) }
+        unsafe { avx512::unpack::<W>(body, widths, true, &mut residuals.0) }
     }
     #[inline(always)]
     fn bits(self, samples: &[&Sample], lanes: usize) -> u32 {

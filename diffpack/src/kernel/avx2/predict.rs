@@ -6,7 +6,7 @@ use crate::kernel::scalar::{self, shifts, terms};
 use crate::kernel::{LAGS, SAMPLE};
 use crate::word::Word;
 use core::arch::x86_64::*;
-use mpress_codec::support::avx2::{
+use mpress_codec_support::avx2::{
     Bytes as Half, V, VECTOR, add, greatest, load, load_at, lowest, max, ordered, rotated_left, splat, store,
     sub, sum, union_of_words, unions, vectors, widths_of, zigzag,
 };

@@ -4,7 +4,7 @@ use crate::format::BLOCK;
 use crate::kernel::block::{Block, Groups, Mask, window};
 use crate::word::Word;
 use core::arch::x86_64::*;
-use mpress_codec::support::avx2::{Bytes, V, VECTOR, equal, load, load_at, splat, store};
+use mpress_codec_support::avx2::{Bytes, V, VECTOR, equal, load, load_at, splat, store};
 
 /// The numbers of eight lanes, a byte each. Words of 64 bits are two lanes.
 const LANES: u64 = 0x0706_0504_0302_0100;

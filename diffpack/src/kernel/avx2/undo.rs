@@ -7,11 +7,11 @@ use crate::kernel::Words;
 use crate::kernel::scalar::{self, SHORT, shifts};
 use crate::word::Word;
 use core::arch::x86_64::*;
-use mpress_codec::support::avx2::{
+use mpress_codec::{Full, Out};
+use mpress_codec_support::avx2::{
     Bytes as Vector, V, VECTOR, add, load, load_at, load_lane, middle, quarter, rotated_right, splat, store,
     sub, unzigzag,
 };
-use mpress_codec::{Full, Out};
 
 /// Vectors in a block.
 const COUNT: usize = BLOCK / VECTOR;

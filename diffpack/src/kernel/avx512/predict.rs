@@ -6,7 +6,7 @@ use crate::kernel::scalar::{self, shifts, terms};
 use crate::kernel::{LAGS, SAMPLE};
 use crate::word::Word;
 use core::arch::x86_64::*;
-use mpress_codec::support::avx512::{
+use mpress_codec_support::avx512::{
     V, add, greatest, load, load_at, max, rotated_left, splat, store, store_half, sub, unions, widths_of,
     zigzag,
 };

@@ -12,8 +12,8 @@ use crate::format::{Domain, GROUP, GROUPS, MAX_ORDER, Predictor};
 use crate::kernel::block::Bytes;
 use crate::word::Word;
 use core::arch::x86_64::*;
-use mpress_codec::support::avx512::{V, add, behind, rotated_right, splat, sub, unzigzag};
 use mpress_codec::{Full, Out};
+use mpress_codec_support::avx512::{V, add, behind, rotated_right, splat, sub, unzigzag};
 
 /// The distance in groups below which a load that spans two stores would wait for them.
 const RECENT: usize = 12;

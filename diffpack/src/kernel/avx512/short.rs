@@ -3,7 +3,7 @@
 use crate::format::GROUP;
 use crate::word::Word;
 use core::arch::x86_64::*;
-use mpress_codec::support::avx512::{
+use mpress_codec_support::avx512::{
     V, add, behind, from_bytes, lane_indexes, load_at, permute_kept, splat, sub,
 };
 

@@ -3,7 +3,7 @@
 use crate::kernel::block::{Block, Groups, Mask};
 use crate::word::Word;
 use core::arch::x86_64::*;
-use mpress_codec::support::avx512::{V, load, load_at, splat, store, store_part};
+use mpress_codec_support::avx512::{V, load, load_at, splat, store, store_part};
 
 /// The mask's bits for group `i`.
 #[inline(always)]

@@ -1,10 +1,10 @@
 //! Words to residuals, and their cost.
 
-use super::lanes;
 use crate::format::{GROUP, MAX_ORDER};
 use crate::kernel::block::{Bytes, Group, Widths, ZEROS};
 use crate::kernel::{LAGS, SAMPLE};
 use crate::word::Word;
+use mpress_codec_support::pack::lanes;
 
 /// The terms of a difference: the block at `at` shifted back by each sum of lags. Bit `j` of a term's index says whether lag `j` is in the sum; terms
 /// whose index has an odd number of set bits are subtracted.

@@ -2,9 +2,9 @@
 
 use crate::kernel::planes::Vectors;
 use core::arch::x86_64::*;
-use mpress_codec::support::Avx2;
-use mpress_codec::support::avx2::store;
-pub(super) use mpress_codec::support::avx2::{V, load};
+use mpress_codec_support::Avx2;
+use mpress_codec_support::avx2::store;
+pub(super) use mpress_codec_support::avx2::{V, load};
 
 /// Bytes of a vector.
 pub(super) const LANES: usize = 32;

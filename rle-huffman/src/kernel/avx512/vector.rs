@@ -2,9 +2,9 @@
 
 use crate::kernel::planes::Vectors;
 use core::arch::x86_64::*;
-use mpress_codec::support::Avx512;
-use mpress_codec::support::avx512::store;
-pub(super) use mpress_codec::support::avx512::{V, load};
+use mpress_codec_support::Avx512;
+use mpress_codec_support::avx512::store;
+pub(super) use mpress_codec_support::avx512::{V, load};
 
 /// Bytes of a vector.
 pub(super) const LANES: usize = 64;

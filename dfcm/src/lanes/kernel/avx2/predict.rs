@@ -6,7 +6,7 @@ use crate::lanes::format::{AGREEMENT, GROUP};
 use crate::lanes::past::{BEFORE, Past, Row};
 use crate::lanes::window::View;
 use crate::word::Word;
-use mpress_codec::support::avx2::{Bytes, V, VECTOR, add, load, store, sub, unzigzag, zigzag};
+use mpress_codec_support::avx2::{Bytes, V, VECTOR, add, load, store, sub, unzigzag, zigzag};
 
 /// The number of vectors in the groups of a [`Row`] before the block.
 const BEFORE_BLOCK: usize = BEFORE * GROUP / VECTOR;

@@ -1,27 +1,8 @@
-//! Vectors of words: one name for the instructions of all word widths, beside those of `mpress_codec::support`.
+//! Vectors of words: one name for the instructions of all word widths, beside those of `mpress_codec_support`.
 
 use crate::word::Word;
 use core::arch::x86_64::*;
-use mpress_codec::support::avx2::V;
-
-/// Bytes of half a vector.
-pub(super) const HALF: usize = 16;
-/// The bytes of half a vector.
-pub(super) type Half = [u8; HALF];
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-pub(super) fn load_half(bytes: &Half) -> __m128i {
-    // SAFETY: the 16 bytes of the array are readable; the load requires no alignment.
-    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-pub(super) fn store_half(bytes: &mut Half, v: __m128i) {
-    // SAFETY: the 16 bytes of the array are writable; the store requires no alignment.
-    unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), v) }
-}
+use mpress_codec_support::avx2::V;
 
 /// `v` where the `bits` most significant bits of `a` and `b` agree, otherwise 0.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]

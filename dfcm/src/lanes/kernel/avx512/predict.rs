@@ -9,7 +9,7 @@ use crate::lanes::window::View;
 use crate::lanes::{head, probe};
 use crate::word::Word;
 use core::arch::x86_64::*;
-use mpress_codec::support::avx512::{
+use mpress_codec_support::avx512::{
     V, add, leading_zeros as zeros, load, store, sub, unions, unzigzag, zigzag,
 };
 

@@ -1,8 +1,8 @@
-//! Vectors of words: one name for the instructions of all word widths, beside those of `mpress_codec::support`.
+//! Vectors of words: one name for the instructions of all word widths, beside those of `mpress_codec_support`.
 
 use crate::word::Word;
 use core::arch::x86_64::*;
-use mpress_codec::support::avx512::V;
+use mpress_codec_support::avx512::V;
 
 /// `v` plus, in the lanes where the `bits` most significant bits of `a` and `b` agree, `more`.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]

@@ -1,8 +1,8 @@
 //! A wire, read from its front.
 #![forbid(unsafe_code)]
 
-use crate::DecodeErrorKind::{self, Corrupt, Length, Truncated};
-use crate::{DecodeError, Full};
+use mpress_codec::DecodeErrorKind::{self, Corrupt, Length, Truncated};
+use mpress_codec::{DecodeError, Full, length};
 
 /// A wire and the current read position. Small, so that it can be kept in registers and copied to remember a place.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +68,17 @@ impl<'a> Wire<'a> {
             None => taken.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)),
         };
         Ok(number & !(u64::MAX << (8 * len)))
+    }
+
+    /// Reads the length of a message.
+    ///
+    /// # Errors
+    /// Those of [`length::read`].
+    #[inline]
+    pub fn message_len(&mut self) -> Result<u64, DecodeError> {
+        let (len, end) = length::read(self.bytes, self.at)?;
+        self.at = end;
+        Ok(len)
     }
 
     /// Ends the message: nothing may be left.

@@ -2,10 +2,10 @@
 
 use mpress_codec::DecodeErrorKind::{Length, Truncated};
 use mpress_codec::simd::{Simd, Tier};
-#[cfg(target_arch = "x86_64")]
-use mpress_codec::support::{Avx2, Avx512};
-use mpress_codec::support::{Task, Wire, Word, run};
 use mpress_codec::{DecodeError, Full};
+#[cfg(target_arch = "x86_64")]
+use mpress_codec_support::{Avx2, Avx512};
+use mpress_codec_support::{Task, Wire, Word, run};
 
 /// Each operation on some words of a type, compared with one on numbers of 128 bits.
 fn agrees<W: Word>() {

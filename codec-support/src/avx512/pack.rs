@@ -1,8 +1,11 @@
 //! Packs groups to bits and back: eight lanes of one width, by shifts within lanes and byte permutations across them.
 
-use super::{GROUP, Group, V, load};
-use crate::support::Word;
+use super::{V, load, load_to_the_end, store, store_uninit};
+use crate::Word;
+use crate::avx2::{Packed, append};
+use crate::pack::{GROUP, Group, SHIFTS, lane_bits};
 use core::arch::x86_64::*;
+use mpress_codec::{Full, Out};
 
 /// The layout of lanes of one width in a packed group. Lane `i` starts at bit `i * width % 8` of byte `i * width / 8`.
 #[repr(align(64))]
@@ -19,20 +22,6 @@ pub struct Layout {
     /// In each lane's first byte: the packed byte after these.
     behind: Group,
 }
-
-/// The lanes' shift counts, as words: they are the same for widths that are the same modulo 8.
-#[repr(align(64))]
-struct Shifts([[[u8; 8]; 8]; 8]);
-
-static SHIFTS: Shifts = {
-    let mut shifts = [[[0; 8]; 8]; 8];
-    let mut i = 0;
-    while i < 64 {
-        shifts[i / 8][i % 8][0] = (i / 8 * (i % 8) % 8) as u8;
-        i += 1;
-    }
-    Shifts(shifts)
-};
 
 /// The masks of a lane's bits.
 static LOW: [u64; 65] = {
@@ -164,7 +153,7 @@ impl Layout {
         LAYOUTS.get(usize::from(width) * W::PER_LANE as usize).unwrap_or(&LAYOUTS[0])
     }
 
-    /// The words of a packed group. `NARROW`: a lane has at most 56 bits.
+    /// The words of a packed group. `NARROW`: no lane [spans nine bytes](crate::avx2::spans_nine).
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
     pub fn apart<W: Word, const NARROW: bool>(&self, packed: V, width: u8) -> V {
@@ -179,10 +168,11 @@ impl Layout {
         apart::<W>(_mm512_and_si512(lanes, _mm512_set1_epi64(LOW[bits.min(64)] as i64)), width)
     }
 
-    /// The packed group of these lanes, which are [`together`](Self::together) and have 8 bits or more, or none. `PLAIN`: they have at most 56 bits.
+    /// The packed group of these lanes, which are [`together`] and have 8 bits or more, or none. `PLAIN`: none [spans nine
+    /// bytes](crate::avx2::spans_nine).
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
-    pub fn packed<W: Word, const PLAIN: bool>(&self, lanes: V, width: u8) -> V {
+    fn packed<W: Word, const PLAIN: bool>(&self, lanes: V, width: u8) -> V {
         let shift = shifts(usize::from(width) * W::PER_LANE as usize);
         let shifted = _mm512_sllv_epi64(lanes, shift);
         let v = _mm512_or_si512(
@@ -195,11 +185,56 @@ impl Layout {
         let lost = _mm512_srlv_epi64(lanes, _mm512_sub_epi64(_mm512_set1_epi64(64), shift));
         _mm512_or_si512(v, _mm512_permutexvar_epi8(load(&self.lost), lost))
     }
+}
 
-    /// Compacts the words of each 64-bit lane, of `width` bits each, at its lower end.
-    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline]
-    pub fn together<W: Word>(v: V, width: u8) -> V {
-        together::<W>(v, width)
+/// [`pack`](crate::pack::pack), with the same bytes. `PARTS`: some lanes may have 1 to 7 bits. `plain`: all lanes have 8 bits or more, and none
+/// [spans nine bytes](crate::avx2::spans_nine).
+///
+/// # Safety
+/// That of [`avx2::pack`](crate::avx2::pack).
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub unsafe fn pack<W: Word, const PARTS: bool>(
+    groups: &[Group],
+    widths: &[u8],
+    len: usize,
+    plain: bool,
+    out: &mut Out<'_>,
+) -> Result<(), Full> {
+    let pack = |group: &Group, width: u8, to: &mut Packed| {
+        let lanes = together::<W>(load(group), width);
+        let (bits, layout) = (lane_bits::<W>(width), Layout::of::<W>(width));
+        // One permutation packs the lanes.
+        let packed = if plain {
+            layout.packed::<W, true>(lanes, width)
+        } else if PARTS && bits < 8 {
+            let low = _mm_cvtsi128_si64(_mm512_cvtepi64_epi8(lanes)) as u64;
+            let bytes = _pext_u64(low, 0x0101_0101_0101_0101 * ((1 << bits) - 1));
+            _mm512_zextsi128_si512(_mm_cvtsi64_si128(bytes as i64))
+        } else {
+            layout.packed::<W, false>(lanes, width)
+        };
+        if let Some(to) = to.first_chunk_mut() {
+            store_uninit(to, packed);
+        }
+    };
+    // SAFETY: `pack` writes a vector, which is as long as the longest group; the caller guarantees the rest.
+    unsafe { append::<W>(groups, widths, len, out, pack) }
+}
+
+/// [`unpack`](crate::pack::unpack), with the same groups. `nine`: some lanes may [span nine bytes](crate::avx2::spans_nine).
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub fn unpack<W: Word>(wire: &[u8], widths: &[u8], nine: bool, groups: &mut [Group]) {
+    let mut at = 0;
+    for (group, width) in groups.iter_mut().zip(widths) {
+        let (packed, layout) = (load_to_the_end(wire, at), Layout::of::<W>(*width));
+        let words = if nine {
+            layout.apart::<W, false>(packed, *width)
+        } else {
+            layout.apart::<W, true>(packed, *width)
+        };
+        store(group, words);
+        at += lane_bits::<W>(*width) as usize;
     }
 }

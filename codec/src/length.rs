@@ -1,8 +1,9 @@
-//! The length of a message before its wire: groups of 7 bits, the lowest first, bit 7 set in all bytes but the last (LEB128), in the shortest form.
+//! The length of a message before its wire, as the formats of mpress have it: groups of 7 bits, the lowest first, bit 7 set in all bytes but the last (LEB128), in the
+//! shortest form.
 #![forbid(unsafe_code)]
 
-use super::Wire;
 use crate::DecodeError;
+use crate::DecodeErrorKind::{Corrupt, Truncated};
 
 /// The maximum number of bytes of a length: 64 bits.
 pub const MAX: usize = 10;
@@ -25,33 +26,31 @@ pub fn to_wire(len: usize) -> ([u8; MAX], usize) {
     (wire, used)
 }
 
-/// Reads a length.
+/// The length that begins at byte `at` of a wire, and the offset of the byte after it.
 ///
 /// # Errors
-/// [`Truncated`](crate::DecodeErrorKind::Truncated) at the end; [`Corrupt`](crate::DecodeErrorKind::Corrupt) if it has more than 64 bits, or a shorter form.
+/// [`Truncated`] at the end of the wire; [`Corrupt`] if it has more than 64 bits, or a shorter form.
 #[inline]
-pub fn read(wire: &mut Wire<'_>) -> Result<u64, DecodeError> {
+pub fn read(wire: &[u8], at: usize) -> Result<(u64, usize), DecodeError> {
     let mut len = 0;
-    for shift in (0..).step_by(7).take(MAX) {
-        let place = *wire;
-        let byte = wire.byte()?;
+    for (at, shift) in (at..).zip((0..).step_by(7)).take(MAX) {
+        let byte = *wire.get(at).ok_or(DecodeError::new(Truncated, wire.len()))?;
         let group = u64::from(byte & 0x7f);
         // Neither a 65th bit, nor zeros at the end, which a shorter form lacks.
         if group << shift >> shift != group || byte == 0 && shift > 0 {
-            return Err(place.corrupt());
+            return Err(DecodeError::new(Corrupt, at));
         }
         len |= group << shift;
         if byte < 0x80 {
-            return Ok(len);
+            return Ok((len, at + 1));
         }
     }
-    Err(wire.corrupt())
+    Err(DecodeError::new(Corrupt, at + MAX))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::DecodeErrorKind::{Corrupt, Truncated};
 
     #[test]
     fn lengths_come_back_and_other_forms_are_refused() {
@@ -60,25 +59,23 @@ mod tests {
             let Ok(short) = usize::try_from(len) else { continue };
             let (wire, used) = to_wire(short);
             assert_eq!(used, bytes(short));
-            let mut read_from = Wire::new(&wire[..used]);
-            assert_eq!((read(&mut read_from), read_from.at), (Ok(len), used));
-            let cut = read(&mut Wire::new(&wire[..used - 1])).map_err(|error| error.kind);
-            assert_eq!(cut, Err(Truncated), "{len}");
+            assert_eq!(read(&wire[..used], 0), Ok((len, used)));
+            assert_eq!(read(&[&[0xff], &wire[..used]].concat(), 1), Ok((len, used + 1)));
+            assert_eq!(read(&wire[..used - 1], 0), Err(DecodeError::new(Truncated, used - 1)), "{len}");
             // The same number in one byte more.
             if used < MAX {
                 let mut longer = wire;
                 longer[used - 1] |= 0x80;
-                let longer = read(&mut Wire::new(&longer[..=used])).map_err(|error| error.kind);
-                assert_eq!(longer, Err(Corrupt), "{len}");
+                assert_eq!(read(&longer[..=used], 0), Err(DecodeError::new(Corrupt, used)), "{len}");
             }
         }
         let refused = |last: &[u8]| {
             let mut wire = [0xff; MAX + 1];
             wire[MAX - last.len() + 1..].copy_from_slice(last);
-            read(&mut Wire::new(&wire)).map_err(|error| error.kind)
+            read(&wire, 0).map(|(len, _)| len)
         };
-        assert_eq!(refused(&[2, 0]), Err(Corrupt), "65 bits");
-        assert_eq!(refused(&[0x81, 0]), Err(Corrupt), "11 bytes");
+        assert_eq!(refused(&[2, 0]), Err(DecodeError::new(Corrupt, 9)), "65 bits");
+        assert_eq!(refused(&[0x81, 0]), Err(DecodeError::new(Corrupt, MAX)), "11 bytes");
         assert_eq!(refused(&[1, 0]), Ok(u64::MAX));
     }
 }

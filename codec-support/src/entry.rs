@@ -3,9 +3,9 @@
 //! Unsafe code: the calls of functions with target features, which rest on the token.
 #![allow(unsafe_code)]
 
-use crate::simd::Simd;
+use mpress_codec::simd::Simd;
 #[cfg(target_arch = "x86_64")]
-use crate::simd::Tier;
+use mpress_codec::simd::Tier;
 
 /// An operation, in a form for each tier. The forms are called in one place each and must be `#[inline(always)]`, with what they call for every word, so
 /// that they are compiled for the tier.
@@ -114,7 +114,6 @@ pub fn prefetch(start: *const u8, bytes: usize) {
 
 /// A function that runs an operation with the kernel of a tier: `$work` is generic over its kernel, and `Scalar`, `Avx2` and `Avx512` (or what the
 /// arguments say) implement the kernel. With a name at the end there is a function, too, that says where the code for such an operation begins.
-#[doc(hidden)]
 #[macro_export]
 macro_rules! kernels {
     (
@@ -125,7 +124,7 @@ macro_rules! kernels {
     ) => {
         struct Entry<$($word,)? T>(T, core::marker::PhantomData<($($word,)?)>);
 
-        impl<$($word: $bound,)? T: $work> $crate::support::Task for Entry<$($word,)? T> {
+        impl<$($word: $bound,)? T: $work> $crate::Task for Entry<$($word,)? T> {
             type Output = T::Output;
             #[inline(always)]
             fn scalar(self) -> T::Output {
@@ -133,19 +132,19 @@ macro_rules! kernels {
             }
             #[cfg(target_arch = "x86_64")]
             #[inline(always)]
-            fn avx2(self, $two: $crate::support::Avx2) -> T::Output {
+            fn avx2(self, $two: $crate::Avx2) -> T::Output {
                 self.0.run($avx2)
             }
             #[cfg(target_arch = "x86_64")]
             #[inline(always)]
-            fn avx512(self, $five: $crate::support::Avx512) -> T::Output {
+            fn avx512(self, $five: $crate::Avx512) -> T::Output {
                 self.0.run($avx512)
             }
         }
 
         $(#[$doc])*
-        $vis fn $name<$($word: $bound,)? T: $work>(simd: $crate::simd::Simd, work: T) -> T::Output {
-            $crate::support::run(simd, Entry::<$($word,)? T>(work, core::marker::PhantomData))
+        $vis fn $name<$($word: $bound,)? T: $work>(simd: $crate::Simd, work: T) -> T::Output {
+            $crate::run(simd, Entry::<$($word,)? T>(work, core::marker::PhantomData))
         }
 
         $crate::kernels! { @ $work; $($word: $bound)?; $($(#[$code_doc])* $vis fn $code)? }
@@ -153,8 +152,8 @@ macro_rules! kernels {
     (@ $work:path; $($word:ident: $bound:path)?;) => {};
     (@ $work:path; $($word:ident: $bound:path)?; $(#[$doc:meta])* $vis:vis fn $code:ident) => {
         $(#[$doc])*
-        $vis fn $code<$($word: $bound,)? T: $work>(simd: $crate::simd::Simd) -> Option<*const u8> {
-            $crate::support::code::<Entry<$($word,)? T>>(simd)
+        $vis fn $code<$($word: $bound,)? T: $work>(simd: $crate::Simd) -> Option<*const u8> {
+            $crate::code::<Entry<$($word,)? T>>(simd)
         }
     };
 }

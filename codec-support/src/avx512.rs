@@ -5,17 +5,14 @@
 
 mod pack;
 
-pub use pack::Layout;
+pub use pack::{Layout, pack, unpack};
 
-use super::Word;
+use crate::Word;
+use crate::pack::{GROUP, Group};
 use core::arch::x86_64::*;
+use core::mem::MaybeUninit;
 
 pub type V = __m512i;
-
-/// Bytes of a group, which fills a vector.
-const GROUP: usize = 64;
-/// The bytes of a group.
-type Group = [u8; GROUP];
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
@@ -27,6 +24,13 @@ pub fn load(group: &Group) -> V {
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub fn store(group: &mut Group, v: V) {
+    // SAFETY: the 64 bytes of the array are writable; the store requires no alignment.
+    unsafe { _mm512_storeu_si512(group.as_mut_ptr().cast(), v) }
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn store_uninit(group: &mut [MaybeUninit<u8>; GROUP], v: V) {
     // SAFETY: the 64 bytes of the array are writable; the store requires no alignment.
     unsafe { _mm512_storeu_si512(group.as_mut_ptr().cast(), v) }
 }

@@ -3,7 +3,12 @@
 //! Unsafe code: loads and stores through pointers to arrays.
 #![allow(unsafe_code)]
 
-use super::Word;
+mod pack;
+
+pub(crate) use pack::{Packed, append};
+pub use pack::{pack, spans_nine, unpack, unpack_each};
+
+use crate::Word;
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 

@@ -1,0 +1,54 @@
+//! The elements that the codec is for, and the entries to encoder and decoder.
+#![forbid(unsafe_code)]
+
+use crate::{Decoder, Encoder};
+use mpress_codec::{CodecId, DecodeError, Full, Out};
+
+/// An element of a message, as an unsigned integer: `u64` for doubles and 64-bit integers, `u32`, `u16`.
+///
+/// Sealed, because each word has its own wire format and codec id.
+pub trait Word: internal::Entries {
+    /// The codec id of the wire format for this word.
+    const ID: CodecId;
+    /// The name of the codec for this word.
+    const NAME: &'static str;
+}
+
+mod internal {
+    use super::{DecodeError, Decoder, Encoder, Full, Out};
+
+    /// The entries. These are not generic, so they are compiled in this crate, together with the kernels that they call, and not again in each crate
+    /// that uses it.
+    pub trait Entries: Sized {
+        fn worthwhile(encoder: &Encoder<Self>, raw: &[u8]) -> bool;
+        fn encode(encoder: &mut Encoder<Self>, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full>;
+        fn decode(decoder: &mut Decoder<Self>, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError>;
+    }
+}
+
+macro_rules! words {
+    ($($word:ident, $id:ident, $name:literal;)*) => { $(
+        impl Word for $word {
+            const ID: CodecId = CodecId::$id;
+            const NAME: &'static str = $name;
+        }
+
+        impl internal::Entries for $word {
+            fn worthwhile(encoder: &Encoder<Self>, raw: &[u8]) -> bool {
+                encoder.verdict(raw)
+            }
+            fn encode(encoder: &mut Encoder<Self>, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
+                encoder.message(raw, out)
+            }
+            fn decode(decoder: &mut Decoder<Self>, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+                decoder.message(wire, out)
+            }
+        }
+    )* };
+}
+
+words! {
+    u64, DIFFPACK_64, "diffpack";
+    u32, DIFFPACK_32, "diffpack32";
+    u16, DIFFPACK_16, "diffpack16";
+}
