@@ -210,7 +210,7 @@ fn coded<C: Code + 'static>(encoder: mpress_rle_huffman::Encoder<C>, simd: Simd)
 
 /// Rice codes with this mapping, or with the best mapping for each block.
 fn rice(element: Element, simd: Simd, mapping: Option<Mapping>) -> Made {
-    fn of<W: mpress_rice::Word>(simd: Simd, mapping: Option<Mapping>) -> Made {
+    fn of<W: mpress_rice::Word + 'static>(simd: Simd, mapping: Option<Mapping>) -> Made {
         use mpress_rice::{Decoder, Encoder};
         Ok(Some(Box::new(Ours {
             encoder: mapping.map_or(Encoder::<W>::auto(), Encoder::new).with_simd(simd),
