@@ -174,10 +174,6 @@ fn body(treatment: Treatment, form: &Function<'_>, sort: usize) -> String {
         Treatment::Living => {
             pass + "    active();\n    if nested() { pass() } else { session_ending(pass) }\n"
         }
-        Treatment::Attaching => pass + "    active();\n    attaching(pass)\n",
-        Treatment::Detaching => {
-            pass + "    let Some(shim) = active() else { return pass() };\n    before_detach(shim, pass)\n"
-        }
         Treatment::Handled => {
             "    // SAFETY: the arguments are the caller's own, for the function it meant to call.\n"
                 .to_owned()

@@ -1,5 +1,4 @@
-//! The completion calls: Wait and Test in their four forms, Cancel, Request_free, and the calls that wait for buffered sends. [`status`]
-//! has Request_get_status.
+//! The completion calls: Wait and Test in their four forms, Cancel and Request_free. [`status`] has Request_get_status.
 
 mod batch;
 mod few;
@@ -265,10 +264,4 @@ pub(crate) unsafe fn request_free(
     // SAFETY: as above.
     unsafe { *request = REQUEST_NULL };
     SUCCESS
-}
-
-/// Buffer_detach and Buffer_flush return after all buffered messages have been sent.
-pub(crate) fn before_detach(shim: &Shim, pass: impl Fn() -> c_int) -> c_int {
-    shim.requests.wait(shim, Awaited::AtDetach);
-    pass()
 }

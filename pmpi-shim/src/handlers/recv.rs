@@ -207,10 +207,10 @@ unsafe fn post(
     // SAFETY: the caller vouches for the message; the posted receive lives until the request completes.
     unsafe {
         if capacity < SHORTEST {
-            return irecv_as_is(shim, message, own_handler);
+            return as_is(shim, message, own_handler);
         }
         let posted = Posted::new(shim, message, capacity, Arc::clone(peers), false)?;
-        let mut active = irecv_as_is(shim, &Envelope { span: posted.span(), ..*message }, own_handler)?;
+        let mut active = as_is(shim, &Envelope { span: posted.span(), ..*message }, own_handler)?;
         active.finish = Finish::Receive(posted);
         Ok(active)
     }
@@ -231,26 +231,18 @@ pub(crate) unsafe fn start_any(shim: &Shim, message: &Envelope, own_handler: boo
         if let Some(peers) = shim.needs_us(message) {
             return start(shim, message, &peers, own_handler);
         }
-        irecv_as_is(shim, message, own_handler)
+        as_is(shim, message, own_handler)
     }
-}
-
-/// Starts the receive of a message without data.
-///
-/// # Safety
-/// `message` must have none.
-pub(crate) unsafe fn start_empty(message: &Envelope) -> Result<Active, Error> {
-    let (mut inner, Envelope { peer, tag, comm, .. }) = (REQUEST_NULL, *message);
-    // SAFETY: the caller vouches for the message.
-    called(unsafe { real::MPI_Irecv(std::ptr::null_mut(), 0, BYTE, peer, tag, comm, &raw mut inner) })?;
-    Ok(Active::new(inner, Finish::Nothing))
 }
 
 /// The MPI's own nonblocking receive.
 ///
 /// `own_handler`: an error must be reported to the communicator's error handler, as by the program's own call. If the MPI reports errors of
 /// other requests elsewhere, the request is a persistent one.
-unsafe fn irecv_as_is(shim: &Shim, message: &Envelope, own_handler: bool) -> Result<Active, Error> {
+///
+/// # Safety
+/// As for `start`.
+pub(crate) unsafe fn as_is(shim: &Shim, message: &Envelope, own_handler: bool) -> Result<Active, Error> {
     let Envelope { span, peer, tag, comm } = *message;
     let own_handler = own_handler && !shim.family.calls_own_handler();
     let mut inner = REQUEST_NULL;

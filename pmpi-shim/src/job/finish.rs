@@ -6,7 +6,6 @@ use crate::messages::streams::Arriving;
 use crate::messages::uncompressed;
 use crate::mpi::span::ask_with;
 use crate::mpi::sys::*;
-use crate::operations::requests::Awaited;
 use crate::operations::state;
 use crate::operations::state::Shim;
 use mpress::report::{About, InMpi, JobReport, Prediction, Share};
@@ -50,7 +49,7 @@ pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _:
     let goes_on = SESSIONS.load(Ordering::Acquire) > 0;
     match shim {
         // Messages on communicators of sessions are still to be received.
-        Some(shim) if goes_on => shim.requests.wait(shim, Awaited::AtTheEnd),
+        Some(shim) if goes_on => shim.requests.wait(shim),
         Some(shim) => _ = end_messages(shim),
         None => {}
     }
@@ -137,7 +136,7 @@ fn leave_together() {
 
 /// Waits for messages that belong to no request of the program; returns whether others are left, which the MPI still reads.
 pub(crate) fn end_messages(shim: &Shim) -> bool {
-    shim.requests.wait(shim, Awaited::AtTheEnd);
+    shim.requests.wait(shim);
     shim.unexpected.forget_all(shim, &shim.requests);
     // The receiver of chunks may already have left `MPI_Finalize`, and their sender may have ended.
     let end = Instant::now() + LAST;

@@ -5,7 +5,7 @@ use crate::messages::context::Context;
 use crate::messages::uncompressed::{self, Why};
 use crate::messages::waiting;
 use crate::mpi::device;
-use crate::mpi::span::{ByteSpan, Envelope, Layout, is_tag};
+use crate::mpi::span::{ByteSpan, Envelope, Layout, Span, is_tag};
 use crate::mpi::sys::*;
 use mpress::{Buffer, Considered, Destination, Kind, Pieces, Strategy};
 use mpress_datatype::{Plan, Source, Target};
@@ -44,10 +44,16 @@ impl Pieces for Elements<'_> {
 pub(crate) struct Wire {
     bytes: ByteSpan,
     memory: Buffer,
+    /// Whether its time tells how fast the network is.
+    is_frame: bool,
     _counted: Counted,
 }
 
 impl Wire {
+    pub(crate) fn span(&self) -> Span {
+        self.bytes.span
+    }
+
     pub(crate) fn ptr(&self) -> *const c_void {
         self.bytes.span.ptr
     }
@@ -64,13 +70,20 @@ impl Wire {
         self.bytes.span.datatype
     }
 
+    /// It has been sent.
+    pub(crate) fn sent(&self) {
+        if self.is_frame {
+            waiting::sent(self.len());
+        }
+    }
+
     /// Shared, since several sends may use it.
     #[allow(clippy::arc_with_non_send_sync, reason = "its handle is a plain value, see `state`")]
     pub(crate) fn new(context: &Context, mut memory: Buffer) -> Result<Arc<Self>, c_int> {
         let bytes = context.byte_span(memory.as_mut_ptr(), memory.len())?;
         // Its room, of which an encoder may have used more than the result needs.
         let counted = context.pending.add(memory.room().len());
-        Ok(Arc::new(Self { bytes, memory, _counted: counted }))
+        Ok(Arc::new(Self { bytes, memory, is_frame: true, _counted: counted }))
     }
 }
 
@@ -208,7 +221,7 @@ impl Context {
             bytes.span.datatype = PACKED; // matches any receive
         }
         #[allow(clippy::arc_with_non_send_sync, reason = "its handle is a plain value, see `state`")]
-        Some(Arc::new(Wire { bytes, memory: packed, _counted: self.pending.add(len) }))
+        Some(Arc::new(Wire { bytes, memory: packed, is_frame: false, _counted: self.pending.add(len) }))
     }
 
     /// A copy of a message.
