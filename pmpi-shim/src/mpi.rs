@@ -11,6 +11,7 @@
 #![allow(non_snake_case, reason = "the names are those of MPI")]
 
 pub(crate) mod arguments;
+pub(crate) mod channel;
 pub(crate) mod device;
 pub(crate) mod family;
 pub(crate) mod fatal;

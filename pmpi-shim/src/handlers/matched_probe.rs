@@ -3,10 +3,11 @@
 
 use crate::handlers::probe::{tell, wait_for};
 use crate::handlers::recv;
-use crate::messages::error::{Error, called, raise};
+use crate::messages::error::{Error, raise};
 use crate::messages::peers::Peers;
 use crate::messages::posted::Posted;
 use crate::mpi::arguments::{self, span};
+use crate::mpi::channel::match_one;
 use crate::mpi::span::{Envelope, Span, received_bytes, store_status};
 use crate::mpi::sys::*;
 use crate::mpi::{open, real};
@@ -123,9 +124,7 @@ unsafe fn take(
                 continue;
             }
             // The message just seen: no other thread takes messages now.
-            let (mut flag, mut message, mut status) = (0, MESSAGE_NULL, empty_status());
-            called(real::MPI_Improbe(source, tag, comm, &raw mut flag, &raw mut message, &raw mut status))?;
-            if flag != 0 {
+            if let Some((message, status)) = match_one(source, tag, comm).map_err(Error::raised)? {
                 leave(shim, peers, comm, message, &status);
                 return Ok(Some((message, status)));
             }

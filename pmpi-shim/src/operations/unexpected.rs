@@ -10,6 +10,7 @@ use crate::messages::context::Context;
 use crate::messages::error::{Error, called};
 use crate::messages::peers::Peers;
 use crate::messages::streams::Next;
+use crate::mpi::channel::match_one;
 use crate::mpi::generalized::Delivered;
 use crate::mpi::handle::{Handle, HandleMap};
 use crate::mpi::real;
@@ -159,14 +160,9 @@ impl Opened<'_> {
     ) -> Result<(), Error> {
         loop {
             self.messages.try_reserve(1).map_err(|_| ERR_NO_MEM)?;
-            let (mut flag, mut message, mut status) = (0, MESSAGE_NULL, empty_status());
-            // SAFETY: the program's own communicator, a source that has sent a message, valid output pointers.
-            called(unsafe {
-                real::MPI_Improbe(source, ANY_TAG, comm, &raw mut flag, &raw mut message, &raw mut status)
-            })?;
-            if flag == 0 {
-                return Ok(());
-            }
+            // SAFETY: the program's own communicator, a source that has sent a message.
+            let matched = unsafe { match_one(source, ANY_TAG, comm) }.map_err(Error::raised)?;
+            let Some((message, status)) = matched else { return Ok(()) };
             self.messages.push(Unreceived::matched(comm, peers, message, &status));
             if status.MPI_TAG == tag {
                 return Ok(());

@@ -42,7 +42,7 @@ impl Private {
         // SAFETY: a collective call; valid output pointers, which live until it is complete.
         unsafe {
             let code = PMPI_Comm_idup(of, &raw mut comm, &raw mut request);
-            fatal::await_all(code, request);
+            fatal::await_all(ok(code).map(|()| request));
             ok(PMPI_Comm_set_errhandler(comm, errors_return()))?;
             ok(PMPI_Comm_get_attr(COMM_WORLD, TAG_UB, (&raw mut value).cast(), &raw mut found))?;
         }

@@ -1,6 +1,6 @@
 //! How each broadcast and all-gather of a communicator is made: here, in chunks or as frames, or by the MPI.
 
-use super::turns::{Pause, Race, Way};
+use super::turns::{Outcome, Race, Way};
 use crate::mpi::sys::*;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,9 +17,9 @@ pub(crate) enum Spread {
 #[derive(Default)]
 pub(super) struct Turns {
     /// For blocks that the MPI relays as frames.
-    frames: Pause,
+    frames: Outcome,
     /// For blocks in chunks with a fixed codec.
-    chunks: Pause,
+    chunks: Outcome,
     /// For those with the adaptive strategy, which must make nothing slower.
     race: Race,
 }
@@ -35,14 +35,14 @@ pub(crate) struct Turn<'a> {
 
 #[derive(Clone, Copy)]
 enum Of<'a> {
-    Pause(&'a Pause),
+    Outcome(&'a Outcome),
     Race(&'a Race),
 }
 
 impl Turns {
     /// How a call is made whose blocks do not go in chunks.
     pub(super) fn short(&self) -> Turn<'_> {
-        Turn { way: self.frames.way(), chunks: None, of: Of::Pause(&self.frames) }
+        Turn { way: self.frames.way(), chunks: None, of: Of::Outcome(&self.frames) }
     }
 
     /// How a call with this tag is made in chunks; `count` counts those.
@@ -57,7 +57,7 @@ impl Turns {
     ) -> Result<Turn<'_>, c_int> {
         let (way, of) = match races {
             true => (self.race.way(comm)?, Of::Race(&self.race)),
-            false => (self.chunks.way(), Of::Pause(&self.chunks)),
+            false => (self.chunks.way(), Of::Outcome(&self.chunks)),
         };
         let chunks = (way != Way::Mpi).then(|| (tag, count.fetch_add(1, Ordering::Relaxed)));
         Ok(Turn { way, chunks, of })
@@ -75,7 +75,7 @@ impl Turn<'_> {
     /// it.
     pub(crate) fn learn(&self, shorter: Option<bool>, time: Option<(usize, Duration)>) {
         match (self.of, shorter, time) {
-            (Of::Pause(pause), Some(shorter), _) => pause.learn(shorter),
+            (Of::Outcome(outcome), Some(shorter), _) => outcome.learn(!shorter),
             (Of::Race(race), _, Some((bytes, time))) => race.took(self.way, bytes, time),
             _ => {}
         }
