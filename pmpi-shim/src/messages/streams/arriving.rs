@@ -96,8 +96,7 @@ impl Arriving {
         let tail = context.streams.channel(stream.id(), source);
         let (target, outcome) = (Target::Nowhere(ERR_TRUNCATE), Err(Untold::new(ERR_TRUNCATE)));
         let (posted, pace) = (VecDeque::new(), Pace::default());
-        Self { stream, tail, target, posted, next: 1, to_post: 1, received: 0, pace, outcome }
-            .leave(context);
+        Self { stream, tail, target, posted, next: 1, to_post: 1, received: 0, pace, outcome }.leave(context);
     }
 
     /// Redirects the stream to this memory, and copies what has been decoded into our own buffer so far.
@@ -154,7 +153,8 @@ impl Arriving {
         }
         loop {
             // SAFETY: our own communicator.
-            let Ok(Some((mut message, mut status))) = (unsafe { match_one(ANY_SOURCE, ANY_TAG, comm) }) else {
+            let Ok(Some((mut message, mut status))) = (unsafe { match_one(ANY_SOURCE, ANY_TAG, comm) })
+            else {
                 return;
             };
             let len = received_bytes(&status);
@@ -297,16 +297,10 @@ unsafe fn unpack_chunk(
     range: Range<usize>,
     decode: impl FnOnce(&Context, &mut [MaybeUninit<u8>]) -> Result<(), mpress::FrameError>,
 ) -> Result<(), c_int> {
-    let mut chunk = context.room(range.len())?;
-    waiting::coding(|| {
-        // SAFETY: initialised bytes viewed as possibly uninitialised; `decode` writes only initialised bytes.
-        let out = unsafe { slice::from_raw_parts_mut(chunk.room().as_mut_ptr().cast(), range.len()) };
-        decode(context, out).map_err(|error| context.damage(error))?;
-        chunk.set_len(range.len());
-        // SAFETY: guaranteed by the caller.
-        let elements = unsafe { mpress_datatype::Target::from_raw(memory, plan.reach()) };
-        plan.unpack(Source::new(&chunk, 0), range, elements).map_err(|_| ERR_INTERN)
-    })
+    let chunk = context.decoded(range.len(), |out| decode(context, out))?;
+    // SAFETY: guaranteed by the caller.
+    let elements = unsafe { mpress_datatype::Target::from_raw(memory, plan.reach()) };
+    waiting::coding(|| plan.unpack(Source::new(&chunk, 0), range, elements)).map_err(|_| ERR_INTERN)
 }
 
 impl Drop for Arriving {
