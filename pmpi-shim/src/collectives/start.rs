@@ -177,7 +177,6 @@ impl<'a> Start<'a> {
         }
     }
 
-    /// Waits for all pending messages.
     pub(super) fn wait(&mut self) {
         progress::wait_for_all_messages(self.shim, &mut self.messages);
     }

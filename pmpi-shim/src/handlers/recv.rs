@@ -76,7 +76,6 @@ impl Shim {
     }
 }
 
-/// Recv.
 pub(crate) unsafe fn recv(shim: &Shim, call: arguments::Recv, pass: impl Fn() -> c_int) -> c_int {
     let message = call.message();
     shim.trace(CallKind::Recv, &message);
@@ -84,7 +83,6 @@ pub(crate) unsafe fn recv(shim: &Shim, call: arguments::Recv, pass: impl Fn() ->
     unsafe { blocking(shim, message, call.status, pass) }
 }
 
-/// Irecv.
 pub(crate) unsafe fn irecv(shim: &Shim, call: arguments::Irecv, pass: impl Fn() -> c_int) -> c_int {
     let message = call.message();
     shim.trace(CallKind::Irecv, &message);

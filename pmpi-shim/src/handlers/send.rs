@@ -178,8 +178,9 @@ unsafe fn start_stream(
         progress::advance_while_encoding(shim);
     };
     // SAFETY: the caller vouches for the message; the stream keeps the head until the request completes.
-    let start_head =
-        |head: &Wire| unsafe { mpi_isend(Mode::Synchronous, &Envelope { span: head.span(), ..*message }) };
+    let start_head = |head: &Wire| unsafe {
+        mpi_isend(Mode::Synchronous, &Envelope { span: head.bytes().span, ..*message })
+    };
     let (stream, request) =
         Departing::start(shim, dest, (head, tail), raw, start_head, (&meanwhile, by.waits))?;
     Ok(Active::new(request, Finish::Stream(Box::new(stream))))
@@ -301,7 +302,7 @@ pub(crate) unsafe fn start_to_each(
 /// Starts a send of our memory in place of the message.
 unsafe fn isend_wire(mode: Mode, wire: Arc<Wire>, message: &Envelope) -> Result<Active, Error> {
     // SAFETY: the wire moves into the request's record, and so lives until the request completes.
-    let inner = unsafe { mpi_isend(mode, &Envelope { span: wire.span(), ..*message })? };
+    let inner = unsafe { mpi_isend(mode, &Envelope { span: wire.bytes().span, ..*message })? };
     // A short send may be complete at once, with a handle that many requests share.
     let finish = if matches!(look(inner), Look::Complete(_)) { Finish::Nothing } else { Finish::Send(wire) };
     Ok(Active::new(inner, finish))

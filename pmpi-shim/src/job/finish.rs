@@ -94,7 +94,6 @@ fn after_the_world() {
 /// come on them.
 static SESSIONS: AtomicUsize = AtomicUsize::new(0);
 
-/// `MPI_Session_init`.
 pub(crate) fn session_beginning(pass: impl FnOnce() -> c_int) -> c_int {
     let code = pass();
     if code == SUCCESS {
@@ -147,7 +146,6 @@ pub(crate) fn end_messages(shim: &Shim) -> bool {
     !shim.streams.is_idle() || shim.streams.has_left() || shim.requests.has_detached()
 }
 
-/// Frees our MPI objects.
 pub(crate) fn free(shim: &Shim) {
     ask_with(COMM_NULL);
     shim.datatypes.free();
@@ -308,7 +306,6 @@ fn sum_over_ranks(words: &mut [u64]) -> bool {
     code == SUCCESS && rank == 0
 }
 
-/// The name of the running program.
 pub(crate) fn program() -> String {
     let path = std::env::current_exe().ok();
     let name = path.as_deref().and_then(Path::file_name);

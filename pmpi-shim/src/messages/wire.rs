@@ -5,12 +5,12 @@ use crate::messages::context::Context;
 use crate::messages::uncompressed::{self, Why};
 use crate::messages::waiting;
 use crate::mpi::device;
-use crate::mpi::span::{ByteSpan, Envelope, Layout, Span, is_tag};
+use crate::mpi::span::{ByteSpan, Envelope, Layout, is_tag};
 use crate::mpi::sys::*;
 use mpress::{Buffer, Considered, Destination, Kind, Pieces, Strategy};
 use mpress_datatype::{Plan, Source, Target};
 use std::cell::Cell;
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::ops::Range;
 use std::slice;
 use std::sync::Arc;
@@ -50,24 +50,12 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    pub(crate) fn span(&self) -> Span {
-        self.bytes.span
-    }
-
-    pub(crate) fn ptr(&self) -> *const c_void {
-        self.bytes.span.ptr
-    }
-
-    pub(crate) fn count(&self) -> c_int {
-        self.bytes.count()
+    pub(crate) fn bytes(&self) -> &ByteSpan {
+        &self.bytes
     }
 
     pub(crate) fn len(&self) -> usize {
         self.memory.len()
-    }
-
-    pub(crate) fn datatype(&self) -> MPI_Datatype {
-        self.bytes.span.datatype
     }
 
     /// It has been sent.

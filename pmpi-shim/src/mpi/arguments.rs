@@ -31,7 +31,6 @@ impl From<*const MPI_Count> for Counts {
 }
 
 impl Counts {
-    /// Its address.
     pub(crate) fn addr(self) -> usize {
         match self {
             Self::Int(array) => array.addr(),

@@ -84,7 +84,6 @@ pub(crate) fn type_size(datatype: MPI_Datatype) -> Option<usize> {
     usize::try_from(size).ok()
 }
 
-/// An empty status.
 pub(crate) fn empty_status() -> MPI_Status {
     // SAFETY: a C struct of integers; all zero is valid.
     unsafe { std::mem::zeroed() }

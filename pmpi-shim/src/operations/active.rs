@@ -275,17 +275,14 @@ impl UnderWay {
         self.outcome = self.outcome.and(outcome);
     }
 
-    /// The result so far.
     pub(crate) fn outcome(&self) -> Result<(), c_int> {
         self.outcome
     }
 
-    /// Number of pending sends.
     pub(crate) fn sends_left(&self) -> usize {
         self.sends.len()
     }
 
-    /// Number of pending receives.
     pub(crate) fn receives_left(&self) -> usize {
         self.receives.len()
     }

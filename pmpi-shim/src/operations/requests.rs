@@ -92,7 +92,6 @@ impl Requests {
         handle
     }
 
-    /// Adds a record.
     pub(crate) fn put(&self, handle: MPI_Request, active: Option<Active>, template: Option<Template>) {
         let record = Record::new(Some(handle.key()), active, template);
         let former = self.change(|All { records, moving, .. }| {

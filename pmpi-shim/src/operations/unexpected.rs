@@ -32,12 +32,10 @@ pub(crate) struct Unexpected {
 }
 
 impl Unexpected {
-    /// Whether the unexpected queue is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.count.load(Ordering::Acquire) == 0
     }
 
-    /// The first message that matches.
     pub(crate) fn take(&self, comm: MPI_Comm, source: c_int, tag: c_int) -> Option<Unreceived> {
         if self.is_empty() { None } else { self.open().take(comm, source, tag) }
     }
@@ -75,7 +73,6 @@ impl Unexpected {
 pub(crate) struct Held<'a>(RwLockReadGuard<'a, Vec<Unreceived>>);
 
 impl Held<'_> {
-    /// The first message that matches.
     pub(crate) fn find(&self, comm: MPI_Comm, source: c_int, tag: c_int) -> Option<&Unreceived> {
         self.0.iter().find(|message| message.matches(comm, source, tag))
     }
@@ -143,7 +140,6 @@ impl Opened<'_> {
         Ok(Sight::Message(seen))
     }
 
-    /// The first message that matches.
     pub(crate) fn take(&mut self, comm: MPI_Comm, source: c_int, tag: c_int) -> Option<Unreceived> {
         let at = self.messages.iter().position(|message| message.matches(comm, source, tag))?;
         Some(self.messages.remove(at))
