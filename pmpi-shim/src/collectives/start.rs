@@ -17,7 +17,6 @@ use std::cell::RefCell;
 use std::ffi::c_int;
 use std::ptr;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// Greatest number of pending messages of a rank in each direction. More would not be faster, but need memory
 /// at both ends.
@@ -274,15 +273,10 @@ impl Shim {
             Ok(None) => return pass(),
             Err(code) => return code,
         };
-        let (began, on_trial) = (Instant::now(), self.engine.is_on_trial());
-        let code = match turn.chunks {
-            Some((tag, _)) => self.exchange_here(peers, How::Blocking(comm), (tag, turn.way), start),
-            None => pass(),
-        };
-        // While other methods are on trial, its time says nothing about later calls.
-        let time = (!on_trial && !self.engine.is_on_trial()).then(|| (bytes, began.elapsed()));
-        turn.learn(None, time);
-        code
+        turn.make(&self.engine, bytes, || match turn.chunks {
+            Some((tag, _)) => (self.exchange_here(peers, How::Blocking(comm), (tag, turn.way), start), None),
+            None => (pass(), None),
+        })
     }
 
     /// Makes a collective with this tag and in this way.

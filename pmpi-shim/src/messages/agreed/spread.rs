@@ -2,9 +2,10 @@
 
 use super::turns::{Outcome, Race, Way};
 use crate::mpi::sys::*;
+use mpress::Engine;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::Instant;
 
 /// The collectives in which blocks go to all ranks.
 #[derive(Clone, Copy)]
@@ -65,19 +66,24 @@ impl Turns {
 }
 
 impl Turn<'_> {
-    /// Whether the time that the call takes matters.
-    pub(crate) fn is_timed(&self) -> bool {
-        matches!(self.of, Of::Race(_))
-    }
-
-    /// Learns from the call, on all ranks. `shorter`: whether anything got shorter, if that is known; it must
-    /// be the same on all ranks. `time`: the call's bytes, and the time that it took, if nothing disturbed
-    /// it.
-    pub(crate) fn learn(&self, shorter: Option<bool>, time: Option<(usize, Duration)>) {
-        match (self.of, shorter, time) {
-            (Of::Outcome(outcome), Some(shorter), _) => outcome.learn(!shorter),
-            (Of::Race(race), _, Some((bytes, time))) => race.took(self.way, bytes, time),
+    /// Makes the call, of this number of bytes, and learns from it, on all ranks. `make` returns, too, whether
+    /// anything got shorter, if that is known; it must be the same on all ranks.
+    pub(crate) fn make<R>(
+        &self,
+        engine: &Engine,
+        bytes: usize,
+        make: impl FnOnce() -> (R, Option<bool>),
+    ) -> R {
+        let (began, on_trial) = (Instant::now(), engine.is_on_trial());
+        let (result, shorter) = make();
+        match (self.of, shorter) {
+            (Of::Outcome(outcome), Some(shorter)) => outcome.learn(!shorter),
+            // Other methods on trial, now or then, say nothing about the time of later calls.
+            (Of::Race(race), _) if !on_trial && !engine.is_on_trial() => {
+                race.took(self.way, bytes, began.elapsed());
+            }
             _ => {}
         }
+        result
     }
 }
