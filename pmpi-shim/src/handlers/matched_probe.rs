@@ -179,8 +179,8 @@ pub(crate) unsafe fn mrecv(shim: &Shim, call: arguments::Mrecv, pass: impl Fn() 
         shim.trace_matched_receive(CallKind::Recv, &span, *message);
         let received = |active| progress::wait(shim, active, status);
         let left = |posted: Posted, comm| {
-            recv::complete(shim, posted, (comm, status), |into, count, found| {
-                open::MPI_Mrecv(into.ptr, count, into.datatype, message, found)
+            recv::complete(shim, posted, (comm, status), |into, found| {
+                open::MPI_Mrecv_any(into.ptr, into.count, into.datatype, message, found)
             })
         };
         receive(shim, span, message, pass, received, left)
@@ -199,7 +199,7 @@ pub(crate) unsafe fn imrecv(shim: &Shim, call: arguments::Imrecv, pass: impl Fn(
         };
         let left = |posted: Posted, _| {
             let (into, mut inner) = (posted.span(), REQUEST_NULL);
-            let code = open::MPI_Imrecv(into.ptr, posted.count(), into.datatype, message, &raw mut inner);
+            let code = open::MPI_Imrecv_any(into.ptr, into.count, into.datatype, message, &raw mut inner);
             if code == SUCCESS {
                 *request = shim.requests.hand_out(Active::new(inner, Finish::Receive(posted)));
             }

@@ -321,25 +321,13 @@ pub(crate) unsafe fn as_is(mode: Mode, message: &Envelope) -> Result<Active, Err
 unsafe fn mpi_isend(mode: Mode, message: &Envelope) -> Result<MPI_Request, Error> {
     let Envelope { span, peer, tag, comm } = *message;
     let mut inner = REQUEST_NULL;
+    let start = match mode {
+        Mode::Standard => real::MPI_Isend_any,
+        Mode::Synchronous => real::MPI_Issend_any,
+        Mode::Ready => real::MPI_Irsend_any,
+        Mode::Buffered => real::MPI_Ibsend_any,
+    };
     // SAFETY: the caller vouches for the message.
-    called(unsafe {
-        if let Ok(count) = c_int::try_from(span.count) {
-            let start = match mode {
-                Mode::Standard => real::MPI_Isend,
-                Mode::Synchronous => real::MPI_Issend,
-                Mode::Ready => real::MPI_Irsend,
-                Mode::Buffered => real::MPI_Ibsend,
-            };
-            start(span.ptr, count, span.datatype, peer, tag, comm, &raw mut inner)
-        } else {
-            let start = match mode {
-                Mode::Standard => real::MPI_Isend_c,
-                Mode::Synchronous => real::MPI_Issend_c,
-                Mode::Ready => real::MPI_Irsend_c,
-                Mode::Buffered => real::MPI_Ibsend_c,
-            };
-            start(span.ptr, span.count, span.datatype, peer, tag, comm, &raw mut inner)
-        }
-    })?;
+    called(unsafe { start(span.ptr, span.count, span.datatype, peer, tag, comm, &raw mut inner) })?;
     Ok(inner)
 }

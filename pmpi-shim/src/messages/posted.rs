@@ -163,11 +163,6 @@ impl Posted {
         }
     }
 
-    /// The count of that span, for MPIs without large counts.
-    pub(crate) fn count(&self) -> c_int {
-        c_int::try_from(self.span().count).unwrap_or(c_int::MAX) // the program's own, or that of a byte span
-    }
-
     /// Decodes what has come of a message in chunks, once `look` at the MPI's request says that its head has been received. Returns whether
     /// the whole message has come, so that the request may be completed.
     pub(crate) fn advance(&mut self, context: &Context, look: impl FnOnce() -> Look) -> bool {

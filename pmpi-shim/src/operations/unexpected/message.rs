@@ -229,11 +229,6 @@ impl Unreceived {
 unsafe fn imrecv(span: &Span, message: &mut MPI_Message) -> Result<MPI_Request, Error> {
     let mut request = REQUEST_NULL;
     // SAFETY: the caller vouches for the span.
-    called(unsafe {
-        match c_int::try_from(span.count) {
-            Ok(count) => real::MPI_Imrecv(span.ptr, count, span.datatype, message, &raw mut request),
-            Err(_) => real::MPI_Imrecv_c(span.ptr, span.count, span.datatype, message, &raw mut request),
-        }
-    })?;
+    called(unsafe { real::MPI_Imrecv_any(span.ptr, span.count, span.datatype, message, &raw mut request) })?;
     Ok(request)
 }
