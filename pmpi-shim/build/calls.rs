@@ -10,10 +10,6 @@ pub(crate) enum Treatment {
     Handled,
     /// They are passed on, and what the program has begun is advanced before.
     Advancing,
-    /// They are passed on, and give the MPI a buffer that the layer's sends do not use.
-    Attaching,
-    /// They are passed on after buffered sends have completed.
-    Detaching,
     /// They are passed on, and counted.
     Passed,
     /// They are passed on, and may wake the shim.
@@ -50,8 +46,6 @@ pub(crate) fn parse(text: &str) -> Vec<Section<'_>> {
             let (treatment, name) = match title.split_once(": ") {
                 Some(("starting", name)) => (Treatment::Starting, name),
                 Some(("advancing", name)) => (Treatment::Advancing, name),
-                Some(("attaching", name)) => (Treatment::Attaching, name),
-                Some(("detaching", name)) => (Treatment::Detaching, name),
                 Some(("passed", name)) => (Treatment::Passed, name),
                 Some(("committing", name)) => (Treatment::Committing, name),
                 Some(("living", name)) => (Treatment::Living, name),

@@ -9,28 +9,67 @@ pub(crate) fn functions(functions: &[Function<'_>]) -> String {
     format!("functions! {{\n{}}}\n", functions.iter().map(row).collect::<String>())
 }
 
-/// The content of `mpi::open`: other names for the same functions.
+/// The content of `mpi::open`: other names for the same functions, and one for both forms of a call.
 pub(crate) fn open(sections: &[Section<'_>], functions: &[Function<'_>]) -> String {
-    forms(sections, functions)
-        .map(|form| format!("pub(crate) use crate::mpi::sys::PMPI_{0} as MPI_{0};\n", form.name))
-        .collect()
+    let name =
+        |form: &Function<'_>| format!("pub(crate) use crate::mpi::sys::PMPI_{0} as MPI_{0};\n", form.name);
+    let both = |(form, counts): (&Function<'_>, Vec<&str>)| {
+        let list = |each: fn(&str) -> String| counts.iter().map(|count| each(count)).collect::<String>();
+        format!(
+            "pub(crate) unsafe fn MPI_{name}_any({declared}) -> c_int {{
+    // SAFETY: the caller gives what the MPI function asks for.
+    unsafe {{
+        match ({tried}) {{
+            ({fit}) => MPI_{name}({names}),
+            _ => MPI_{name}_c({names}),
+        }}
+    }}
+}}
+",
+            name = form.name.trim_end_matches("_c"),
+            declared = declared(form),
+            names = names(form),
+            tried = list(|count| format!("c_int::try_from({count}),")),
+            fit = list(|count| format!("Ok({count}),")),
+        )
+    };
+    let names: String = forms(sections, functions).map(name).collect();
+    names + &large(sections, functions).map(both).collect::<String>()
+}
+
+/// The large-count forms that differ from the other form in the types of some counts alone, with these counts.
+fn large<'a>(
+    sections: &'a [Section<'_>],
+    functions: &'a [Function<'a>],
+) -> impl Iterator<Item = (&'a Function<'a>, Vec<&'a str>)> {
+    let calls = sections.iter().flat_map(|section| &section.calls);
+    calls.filter_map(|call| {
+        let [int, large] = functions::forms(functions, call)[..] else { return None };
+        let differ = int.arguments.iter().zip(&large.arguments).filter(|(int, large)| int != large);
+        let count = |(int, large): (&(&str, String), &'a (&'a str, String))| {
+            (int.1 == "c_int" && large.1 == "MPI_Count").then_some(large.0)
+        };
+        Some((large, differ.map(count).collect::<Option<_>>()?))
+    })
 }
 
 /// The content of `mpi::real`.
 pub(crate) fn real(sections: &[Section<'_>], functions: &[Function<'_>]) -> String {
-    let function = |form: &Function<'_>| {
+    let function = |name: &str, form: &Function<'_>| {
         format!(
             "pub(crate) unsafe fn MPI_{name}({declared}) -> c_int {{
     // SAFETY: the caller gives what the MPI function asks for.
     inside(|| unsafe {{ super::open::MPI_{name}({names}) }})
 }}
 ",
-            name = form.name,
             declared = declared(form),
             names = names(form),
         )
     };
-    forms(sections, functions).map(function).collect()
+    let each: String = forms(sections, functions).map(|form| function(form.name, form)).collect();
+    let any =
+        |(form, _): (&Function<'_>, _)| function(&format!("{}_any", form.name.trim_end_matches("_c")), form);
+    each + &large(sections, functions).map(any).collect::<String>()
 }
 
 /// A struct for the arguments of each call that has a handler, for all of its forms. Calls with the same arguments share a struct.
@@ -173,10 +212,6 @@ fn body(treatment: Treatment, form: &Function<'_>, sort: usize) -> String {
         }
         Treatment::Living => {
             pass + "    active();\n    if nested() { pass() } else { session_ending(pass) }\n"
-        }
-        Treatment::Attaching => pass + "    active();\n    attaching(pass)\n",
-        Treatment::Detaching => {
-            pass + "    let Some(shim) = active() else { return pass() };\n    before_detach(shim, pass)\n"
         }
         Treatment::Handled => {
             "    // SAFETY: the arguments are the caller's own, for the function it meant to call.\n"

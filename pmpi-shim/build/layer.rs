@@ -3,6 +3,7 @@
 
 #[allow(dead_code, reason = "the tests need the rest")]
 mod calls;
+mod constants;
 mod exports;
 mod functions;
 mod made;

@@ -1,9 +1,12 @@
 //! The files that the build generates from the list of calls and the prototypes of MPI's functions.
 
 use crate::calls::{self, Treatment};
-use crate::{exports, functions};
+use crate::{constants, exports, functions};
 use std::env;
 use std::path::PathBuf;
+
+/// The constants of all ABIs.
+pub(crate) const CONSTANTS: &str = include_str!("../src/mpi/abi/constants.txt");
 
 /// Generates them for an ABI, and declares their dependencies. `src`: the path from the package to the source folder.
 pub(crate) fn make(abi: &str, src: &str) -> PathBuf {
@@ -20,6 +23,7 @@ pub(crate) fn make(abi: &str, src: &str) -> PathBuf {
     let sorts: Vec<_> = passed.map(|section| section.name).collect();
     let calls: Vec<_> = sections.iter().flat_map(|section| &section.calls).collect();
     for (name, text) in [
+        ("constants.rs", constants::rust(&constants::parse(CONSTANTS, abi))),
         ("functions.rs", exports::functions(&functions)),
         ("open.rs", exports::open(&sections, &functions)),
         ("real.rs", exports::real(&sections, &functions)),

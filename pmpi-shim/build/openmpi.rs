@@ -1,5 +1,7 @@
 //! A stub library with the name and the variables of Open MPI, for linking: where the shim is loaded, Open MPI itself is loaded, too.
 
+use crate::constants;
+use crate::made::CONSTANTS;
 use std::env;
 use std::path::Path;
 use std::process::Command;
@@ -8,10 +10,11 @@ use std::process::Command;
 const SONAME: &str = "libmpi.so.40";
 
 /// Links the shim to Open MPI.
-pub(crate) fn link(abi: &str, out: &Path) {
+pub(crate) fn link(out: &Path) {
     let (source, library) = (out.join("openmpi.c"), out.join("libopenmpi.so"));
-    let names = abi.split("handle!(").skip(1).filter_map(|rest| rest.split_once(')'));
-    let mut variables: Vec<_> = names.map(|(name, _)| format!("char {name};\n")).collect();
+    let values = constants::parse(CONSTANTS, "openmpi").into_iter().map(|constant| constant.value);
+    let names = values.filter(|value| value.starts_with("ompi_"));
+    let mut variables: Vec<_> = names.map(|name| format!("char {name};\n")).collect();
     variables.sort();
     variables.dedup();
     std::fs::write(&source, variables.concat()).expect("OUT_DIR is writable");

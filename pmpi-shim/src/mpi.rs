@@ -6,11 +6,12 @@
 //!   MPI may call the program's error handlers, which may make any calls, or never return. (If an MPI implements such a call by another
 //!   wrapped function, that is passed on for the same reasons.)
 //!
-//! Both are generated from `calls.txt` and `functions.txt`.
+//! Both are generated from `calls.txt` and `functions.txt`. `MPI_X_any` is `MPI_X` where all counts fit an `int`, and `MPI_X_c` elsewhere.
 
 #![allow(non_snake_case, reason = "the names are those of MPI")]
 
 pub(crate) mod arguments;
+pub(crate) mod channel;
 pub(crate) mod device;
 pub(crate) mod family;
 pub(crate) mod fatal;
@@ -29,8 +30,12 @@ use std::cell::Cell;
 use std::ptr;
 
 /// The MPI's own functions; wrapped functions called meanwhile are handled.
-#[allow(unused_imports, reason = "not every call is made by the shim")]
+#[allow(clippy::too_many_arguments, reason = "MPI's own lists")]
+#[allow(unused_imports, dead_code, reason = "not every call is made by the shim")]
 pub(crate) mod open {
+    use crate::mpi::sys::*;
+    use std::ffi::{c_char, c_int, c_void};
+
     include!(concat!(env!("OUT_DIR"), "/open.rs"));
 }
 

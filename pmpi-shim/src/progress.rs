@@ -41,7 +41,6 @@ pub(crate) unsafe fn made(code: c_int, request: *const MPI_Request) -> c_int {
     code
 }
 
-/// Advances all pending operations.
 pub(crate) fn advance(shim: &Shim) {
     if shim.requests.has_detached() {
         shim.requests.sweep(shim);
@@ -122,7 +121,6 @@ pub(crate) fn wait_for_messages(shim: &Shim, messages: &mut UnderWay, are_few: i
     });
 }
 
-/// Waits for all messages.
 pub(crate) fn wait_for_all_messages(shim: &Shim, messages: &mut UnderWay) {
     wait_for_messages(shim, messages, |messages| messages.sends_left() + messages.receives_left() == 0);
 }

@@ -5,6 +5,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
 #![allow(missing_docs, reason = "a test")]
 
+#[path = "../../pmpi-shim/build/constants.rs"]
+#[allow(dead_code, reason = "the builds need the rest")]
+mod constants;
 #[allow(dead_code, reason = "others need the rest")]
 mod support;
 
@@ -15,20 +18,17 @@ use std::process::Command;
 
 const FUNCTIONS: &str = include_str!("../../pmpi-shim/src/functions.txt");
 
-/// The MPI under test, its ABI by the shim's name, and a folder for compiled files.
-fn under_test(test: &str) -> Option<(Mpi, &'static str, PathBuf)> {
+const CONSTANTS: &str = include_str!("../../pmpi-shim/src/mpi/abi/constants.txt");
+
+/// The MPI under test, and a folder for compiled files.
+fn under_test(test: &str) -> Option<(Mpi, PathBuf)> {
     let Some(mpi) = std::env::var("MPRESS_TEST_MPI").ok() else {
         return support::skip("MPRESS_TEST_MPI is not set (`cargo xtask test` sets it)");
     };
     let mpi: Mpi = mpi.parse().expect("MPRESS_TEST_MPI is an MPI");
-    let abi = match mpi.abi() {
-        Abi::OpenMpi => include_str!("../../pmpi-shim/src/mpi/abi/openmpi.rs"),
-        Abi::Mpich => include_str!("../../pmpi-shim/src/mpi/abi/mpich.rs"),
-        Abi::Standard => include_str!("../../pmpi-shim/src/mpi/abi/standard.rs"),
-    };
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{mpi}-abi-{test}"));
     std::fs::create_dir_all(&dir).unwrap();
-    Some((mpi, abi, dir))
+    Some((mpi, dir))
 }
 
 fn compile(mpi: Mpi, source: &str, dir: &Path, args: &[&str]) {
@@ -43,7 +43,7 @@ fn compile(mpi: Mpi, source: &str, dir: &Path, args: &[&str]) {
 /// A second declaration of a function must not differ from the first. Functions that the MPI does not have are declared once.
 #[test]
 fn the_prototypes_are_those_of_the_mpi() {
-    let Some((mpi, _, dir)) = under_test("prototypes") else { return };
+    let Some((mpi, dir)) = under_test("prototypes") else { return };
     let prototypes: Vec<_> = FUNCTIONS.lines().filter(|line| line.starts_with("int ")).collect();
     assert!(prototypes.len() > 300, "{}", prototypes.len());
     let mut source =
@@ -64,7 +64,7 @@ fn the_prototypes_are_those_of_the_mpi() {
 /// What follows a call that was left by a jump relies on it: a request of a call that is not in the table may have the handle of an earlier one.
 #[test]
 fn every_call_that_makes_a_request_is_known() {
-    let Some((mpi, _, dir)) = under_test("requests") else { return };
+    let Some((mpi, dir)) = under_test("requests") else { return };
     compile(mpi, "#include <mpi.h>\n", &dir, &["-E", "-P", "-o", "source.i"]);
     let header = std::fs::read_to_string(dir.join("source.i")).unwrap();
     let mut count = 0;
@@ -84,38 +84,27 @@ fn every_call_that_makes_a_request_is_known() {
     assert!(count > 40, "{count}");
 }
 
-/// A C expression for a value in the sources of the shims.
-fn value(rust: &str) -> String {
-    let inner = |prefix: &str| Some(rust.split_once(prefix)?.1.split_once(')')?.0);
-    if let Some(variable) = inner("handle!(") {
-        return format!("&{variable}");
-    }
-    let number = inner("handle(").or_else(|| inner("without_provenance_mut(")).unwrap_or(rust);
-    match number {
-        "ptr::null_mut()" => "0".to_owned(),
-        "usize::MAX" => "-1".to_owned(),
-        number => number.replace('_', ""),
-    }
-}
-
 #[test]
 fn the_constants_are_those_of_the_mpi() {
-    let Some((mpi, abi, dir)) = under_test("constants") else { return };
-    let mut pairs: Vec<(String, String)> = Vec::new();
-    for line in abi.lines().map(str::trim) {
-        if let Some((name, rest)) = line.strip_prefix("pub const ").and_then(|line| line.split_once(": "))
-            && let Some((_, rust)) = rest.split_once(" = ")
-            && !["PREDEFINED", "DATATYPES", "DIALECT"].contains(&name)
-            // Intel MPI 2021.18 exchanges two values of the standard; the shim asks the MPI, see `errors_return`.
-            && !(mpi == Mpi::IntelStandard && name == "ERRORS_RETURN")
-        {
-            pairs.push((format!("MPI_{name}"), value(rust.trim_end_matches(';'))));
-        } else if let Some((rust, name)) =
-            line.split_once(", Kind::").and_then(|(rust, rest)| Some((rust, rest.split_once("// ")?.1)))
-        {
-            pairs.push((name.to_owned(), value(rust)));
-        }
-    }
+    let Some((mpi, dir)) = under_test("constants") else { return };
+    let (column, abi) = match mpi.abi() {
+        Abi::OpenMpi => ("openmpi", include_str!("../../pmpi-shim/src/mpi/abi/openmpi.rs")),
+        Abi::Mpich => ("mpich", include_str!("../../pmpi-shim/src/mpi/abi/mpich.rs")),
+        Abi::Standard => ("standard", include_str!("../../pmpi-shim/src/mpi/abi/standard.rs")),
+    };
+    let pairs: Vec<(String, String)> = constants::parse(CONSTANTS, column)
+        .into_iter()
+        // Intel MPI 2021.18 exchanges two values of the standard; the shim asks the MPI, see `errors_return`.
+        .filter(|constant| !(mpi == Mpi::IntelStandard && constant.name == "ERRORS_RETURN"))
+        .map(|constant| {
+            let value = match constant.value {
+                "null" => "0".to_owned(),
+                variable if variable.starts_with("ompi_") => format!("&{variable}"),
+                number => number.to_owned(),
+            };
+            (format!("MPI_{}", constant.name), value)
+        })
+        .collect();
     assert!(pairs.len() > 80, "{pairs:?}");
     let mut source =
         "#include <mpi.h>\n#include <stdint.h>\n#include <stdio.h>\nint main(void)\n{\n  int wrong = 0;\n"

@@ -17,8 +17,9 @@ use crate::mpi::span::Span;
 use crate::mpi::sys::*;
 use crate::operations::state::Shim;
 use mpress::{Kind, Reduce};
+use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use steps::Reducing;
 
 /// If the average block has fewer bytes, the reduction is left to the MPI, whose own algorithms take fewer
@@ -201,8 +202,9 @@ impl Shim {
     /// Whether the MPI supports this operation for elements of this datatype. Each combination is tested
     /// once.
     fn has_operation(&self, call: &Call) -> bool {
+        static KNOWN: LazyLock<Mutex<HashMap<(usize, usize), bool>>> = LazyLock::new(Mutex::default);
         let key = (call.datatype.key(), call.op.key());
-        let mut known = self.private.operations.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         *known.entry(key).or_insert_with(|| {
             let mut value = 0_u64;
             let at = (&raw mut value).cast();

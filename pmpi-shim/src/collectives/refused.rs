@@ -12,6 +12,7 @@ use crate::mpi::span::Span;
 use crate::mpi::sys::*;
 use crate::operations::state::Shim;
 use std::ffi::{c_int, c_void};
+use std::sync::OnceLock;
 
 /// A datatype of elements without data.
 fn type_of_nothing() -> Result<MPI_Datatype, c_int> {
@@ -96,7 +97,8 @@ impl Shim {
     }
 
     fn ignores_uncommitted(&self) -> bool {
-        *self.private.ignores_uncommitted.get_or_init(|| {
+        static KNOWN: OnceLock<bool> = OnceLock::new();
+        *KNOWN.get_or_init(|| {
             let (mut datatype, mut byte) = (DATATYPE_NULL, 0_u8);
             let at = (&raw mut byte).cast::<c_void>();
             // SAFETY: our own datatype, and none of its elements, on a communicator of one rank.
@@ -112,7 +114,8 @@ impl Shim {
     }
 
     fn ignores_types_of_nothing(&self) -> bool {
-        *self.private.ignores_types_of_nothing.get_or_init(|| {
+        static KNOWN: OnceLock<bool> = OnceLock::new();
+        *KNOWN.get_or_init(|| {
             let (nothing, none) = (0, DATATYPE_NULL);
             let (mut out, mut into) = (0_u8, 0_u8);
             // SAFETY: arrays of one entry, on a communicator of one rank; nothing is sent.
@@ -166,7 +169,8 @@ impl Shim {
     /// Whether this MPI, as built and configured, refuses aliased buffers. Open MPI does not, and programs
     /// rely on it.
     pub(super) fn refuses_aliases(&self) -> bool {
-        *self.private.refuses_aliases.get_or_init(|| {
+        static KNOWN: OnceLock<bool> = OnceLock::new();
+        *KNOWN.get_or_init(|| {
             let Ok(mut datatype) = type_of_nothing() else { return false };
             let mut byte = 0_u8;
             let at = (&raw mut byte).cast::<c_void>();

@@ -21,6 +21,7 @@ mod edge;
 use super::{Group, Handed};
 use crate::messages::error::Error;
 use crate::messages::peers::Peers;
+use crate::mpi::channel::Channel;
 use crate::mpi::fatal::give_up;
 use crate::mpi::sys::*;
 use crate::operations::state::Shim;
@@ -136,7 +137,8 @@ impl<'a> Relay<'a> {
             items.sort_by_key(|(key, _)| *key); // the sort is stable: equal keys stay in the order of their blocks
             let inside = hierarchy.node(other) == hierarchy.node(rank);
             let items = items.into_iter().map(|(_, item)| item).collect();
-            (group.peers.world_rank(other as c_int), inside, items)
+            let peer = group.peers.world_rank(other as c_int);
+            (Channel { comm: group.comm, peer, tag: group.tag }, inside, items)
         };
         let incoming = from.into_iter().map(&mut edge).map(Incoming::new).collect();
         let leaving = to.into_iter().map(&mut edge).map(Leaving::new).collect();

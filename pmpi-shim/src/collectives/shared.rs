@@ -15,11 +15,11 @@ use crate::messages::peers::Peers;
 use crate::messages::wire::Wire;
 use crate::mpi::fatal::give_up;
 use crate::mpi::open;
-use crate::mpi::span::{Envelope, Layout, Span};
+use crate::mpi::span::{ByteSpan, Envelope, Layout, Span};
 use crate::mpi::sys::*;
 use crate::operations::state::Shim;
 use mpress::{Buffer, HEADER_LEN};
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::slice;
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ pub(super) unsafe fn bcast(
             return Ok(left(len == ON_TRIAL));
         }
         match wire {
-            Some(wire) => pass_on(wire.ptr(), wire.count(), wire.datatype(), root, comm)?,
+            Some(wire) => pass_on(wire.bytes(), root, comm)?,
             None => receive_frame(shim, &message, usize::try_from(len).map_err(|_| shim.damaged)?)?,
         }
     }
@@ -69,15 +69,9 @@ fn left(on_trial: bool) -> Handed {
     Handed { outcome: Ok(false), shorter: (!on_trial).then_some(false) }
 }
 
-unsafe fn pass_on(
-    ptr: *const c_void,
-    count: c_int,
-    datatype: MPI_Datatype,
-    root: c_int,
-    comm: MPI_Comm,
-) -> Result<(), Error> {
+unsafe fn pass_on(bytes: &ByteSpan, root: c_int, comm: MPI_Comm) -> Result<(), Error> {
     // SAFETY: the caller vouches for the memory.
-    called(unsafe { open::MPI_Bcast(ptr.cast_mut(), count, datatype, root, comm) })
+    called(unsafe { open::MPI_Bcast(bytes.span.ptr, bytes.count(), bytes.span.datatype, root, comm) })
 }
 
 /// Receives a frame. It is shorter than its message, so a contiguous buffer of the program serves for both.
@@ -90,7 +84,7 @@ unsafe fn receive_frame(shim: &Shim, message: &Envelope, len: usize) -> Result<(
     unsafe {
         let frame = if in_place {
             let bytes = shim.byte_span(span.ptr.cast(), len)?;
-            pass_on(bytes.span.ptr, bytes.count(), bytes.span.datatype, root, comm)?;
+            pass_on(&bytes, root, comm)?;
             let arrived = slice::from_raw_parts_mut(span.ptr.cast::<u8>(), len);
             let Ok(mut frame) = buffer(shim, len) else {
                 // The program must not send on what looks like a frame.
@@ -108,7 +102,7 @@ unsafe fn receive_frame(shim: &Shim, message: &Envelope, len: usize) -> Result<(
                 )
             });
             let bytes = shim.byte_span(frame.as_mut_ptr(), len)?;
-            pass_on(bytes.span.ptr, bytes.count(), bytes.span.datatype, root, comm)?;
+            pass_on(&bytes, root, comm)?;
             frame
         };
         Ok(land(shim, &frame, true, &span, capacity).map(|_| ())?)
@@ -181,12 +175,13 @@ unsafe fn gather_frames<F: Fn(c_int) -> Span>(
         return Err(shim.damaged.into());
     }
     room.set_len(end);
+    let sent = wire.bytes();
     // SAFETY: a buffer with room for all counts.
     unsafe {
         called(open::MPI_Allgatherv(
-            wire.ptr(),
-            wire.count(),
-            wire.datatype(),
+            sent.span.ptr,
+            sent.count(),
+            sent.span.datatype,
             room.as_mut_ptr().cast(),
             counts.as_ptr(),
             places.as_ptr(),

@@ -22,7 +22,6 @@ use crate::mpi::sys::*;
 use crate::operations::state::Shim;
 use std::ffi::c_int;
 use std::slice;
-use std::time::Instant;
 
 /// Bcast and Ibcast.
 pub(crate) unsafe fn bcast(
@@ -117,19 +116,17 @@ impl Shim {
             Ok(turn) => turn,
             Err(code) => return code,
         };
-        // Other methods on trial, now or then, say nothing about the time of later calls.
-        let began = turn.is_timed().then(Instant::now).filter(|_| !self.engine.is_on_trial());
-        let Handed { outcome, shorter } = match (turn.way, turn.chunks) {
-            (Way::Mpi, _) => Handed { outcome: Ok(false), shorter: None },
-            (way, Some((tag, id))) => waiting::during(&self.engine, || {
-                in_chunks(&Group::of(self, peers, tag, comm).made(self, way), id)
-            }),
-            (_, None) => waiting::during(&self.engine, as_frames)
-                .unwrap_or_else(|error| Handed { outcome: Err(error), shorter: Some(true) }),
-        };
-        let result = outcome.map(|made| if made { SUCCESS } else { pass() });
-        let time = began.filter(|_| !self.engine.is_on_trial()).map(|start| start.elapsed());
-        turn.learn(shorter, time.map(|time| (lens.iter().sum(), time)));
+        let result = turn.make(&self.engine, lens.iter().sum(), || {
+            let Handed { outcome, shorter } = match (turn.way, turn.chunks) {
+                (Way::Mpi, _) => Handed { outcome: Ok(false), shorter: None },
+                (way, Some((tag, id))) => waiting::during(&self.engine, || {
+                    in_chunks(&Group::of(self, peers, tag, comm).made(self, way), id)
+                }),
+                (_, None) => waiting::during(&self.engine, as_frames)
+                    .unwrap_or_else(|error| Handed { outcome: Err(error), shorter: Some(true) }),
+            };
+            (outcome.map(|made| if made { SUCCESS } else { pass() }), shorter)
+        });
         // Last, since a handler of the program may leave the call.
         result.unwrap_or_else(|error| raise(comm, error))
     }

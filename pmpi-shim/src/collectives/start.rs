@@ -3,8 +3,8 @@
 
 use super::Group;
 use crate::handlers::recv;
-use crate::handlers::send;
-use crate::messages::agreed::{By, How, Way};
+use crate::handlers::send::{self, By};
+use crate::messages::agreed::{self, How, Way};
 use crate::messages::peers::{Origin, Peers};
 use crate::mpi::fatal::give_up;
 use crate::mpi::span::{Layout, Span};
@@ -17,7 +17,6 @@ use std::cell::RefCell;
 use std::ffi::c_int;
 use std::ptr;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// Greatest number of pending messages of a rank in each direction. More would not be faster, but need memory
 /// at both ends.
@@ -67,13 +66,12 @@ impl<'a> Start<'a> {
             if waits {
                 messages.borrow_mut().test(shim);
             }
-            progress::advance_while_encoding(shim);
         };
+        let by = By { strategy: self.group.strategy, meanwhile: &meanwhile, waits };
         // SAFETY: the caller vouches for the span.
-        let start = |detached| unsafe {
-            let strategy = self.group.strategy;
-            send::start_by(shim, Mode::Standard, &message, detached, strategy, (&meanwhile, waits))
-        };
+        unsafe { shim.sample_collective(span, Some(message.peer)) };
+        // SAFETY: as above.
+        let start = |detached| unsafe { send::start_by(shim, Mode::Standard, &message, detached, || by) };
         match start(detached).or_else(|error| if detached { start(false) } else { Err(error) }) {
             Ok(active) => self.messages.sends(active),
             Err(error) => failed(&mut self.messages, self.group.program, error.code()),
@@ -136,7 +134,8 @@ impl<'a> Start<'a> {
         let nothing = Span::new(ptr::null_mut(), 0, BYTE);
         let (message, mut both) = (self.group.message(&nothing, other), UnderWay::new());
         // SAFETY: messages without data.
-        let started = unsafe { [recv::start_empty(&message), send::start_empty(&message)] };
+        let started =
+            unsafe { [recv::as_is(self.shim, &message, false), send::as_is(Mode::Standard, &message)] };
         let messages = if waits { &mut both } else { &mut self.messages };
         for started in started {
             match started {
@@ -177,7 +176,6 @@ impl<'a> Start<'a> {
         }
     }
 
-    /// Waits for all pending messages.
     pub(super) fn wait(&mut self) {
         progress::wait_for_all_messages(self.shim, &mut self.messages);
     }
@@ -250,7 +248,7 @@ impl Shim {
         &self,
         peers: &Arc<Peers>,
         how: How,
-        by: &By<'_>,
+        by: &agreed::By<'_>,
         pass: impl Fn() -> c_int,
         start: impl FnOnce(&mut Start<'_>),
     ) -> c_int {
@@ -275,15 +273,10 @@ impl Shim {
             Ok(None) => return pass(),
             Err(code) => return code,
         };
-        let (began, on_trial) = (Instant::now(), self.engine.is_on_trial());
-        let code = match turn.chunks {
-            Some((tag, _)) => self.exchange_here(peers, How::Blocking(comm), (tag, turn.way), start),
-            None => pass(),
-        };
-        // While other methods are on trial, its time says nothing about later calls.
-        let time = (!on_trial && !self.engine.is_on_trial()).then(|| (bytes, began.elapsed()));
-        turn.learn(None, time);
-        code
+        turn.make(&self.engine, bytes, || match turn.chunks {
+            Some((tag, _)) => (self.exchange_here(peers, How::Blocking(comm), (tag, turn.way), start), None),
+            None => (pass(), None),
+        })
     }
 
     /// Makes a collective with this tag and in this way.

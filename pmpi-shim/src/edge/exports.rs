@@ -7,8 +7,6 @@
 #![allow(clippy::too_many_arguments, reason = "MPI's own lists")]
 
 use crate::edge::calls;
-use crate::handlers::completion::before_detach;
-use crate::handlers::send::attaching;
 use crate::job::finish::{session_beginning, session_ending};
 use crate::job::profile;
 use crate::job::standby::committing;

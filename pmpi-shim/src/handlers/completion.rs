@@ -1,5 +1,4 @@
-//! The completion calls: Wait and Test in their four forms, Cancel, Request_free, and the calls that wait for buffered sends. [`status`]
-//! has Request_get_status.
+//! The completion calls: Wait and Test in their four forms, Cancel and Request_free. [`status`] has Request_get_status.
 
 mod batch;
 mod few;
@@ -17,7 +16,6 @@ use batch::Batch;
 use std::ffi::c_int;
 use std::slice;
 
-/// Wait.
 pub(crate) unsafe fn wait(shim: &Shim, call: arguments::Wait, pass: impl Fn() -> c_int) -> c_int {
     let arguments::Wait { request, status } = call;
     // SAFETY: the program's own arguments.
@@ -32,17 +30,11 @@ pub(crate) unsafe fn wait(shim: &Shim, call: arguments::Wait, pass: impl Fn() ->
             });
             batch.wait_for_all();
             let code = batch.ask(|_, request| open::MPI_Wait(request, &raw mut found));
-            if code != SUCCESS {
-                batch.failed(0, &found);
-                store_status(status, &found);
-                return code;
-            }
-            batch.finish_one(0, &mut found, status)
+            end_one(batch, code, Some(0), &mut found, status)
         })
     }
 }
 
-/// Test.
 pub(crate) unsafe fn test(shim: &Shim, call: arguments::Test, pass: impl Fn() -> c_int) -> c_int {
     let arguments::Test { request, flag, status } = call;
     // SAFETY: the program's own arguments.
@@ -54,75 +46,21 @@ pub(crate) unsafe fn test(shim: &Shim, call: arguments::Test, pass: impl Fn() ->
             return SUCCESS;
         }
         let code = batch.ask(|_, request| open::MPI_Test(request, flag, &raw mut found));
-        if code != SUCCESS {
-            batch.failed(0, &found);
-            store_status(status, &found);
-            return code;
-        }
-        if *flag == 0 {
+        if code == SUCCESS && *flag == 0 {
             return SUCCESS;
         }
-        batch.finish_one(0, &mut found, status)
+        end_one(batch, code, Some(0), &mut found, status)
     }
 }
 
-/// Waitany.
-pub(crate) unsafe fn waitany(shim: &Shim, call: arguments::Waitany, pass: impl Fn() -> c_int) -> c_int {
-    let arguments::Waitany { count, array_of_requests: requests, index, status } = call;
-    // SAFETY: the program's own arguments.
-    unsafe {
-        let Some(index) = index.as_mut() else { return pass() };
-        let Some(mut batch) = Batch::of(shim, count, requests) else { return pass() };
-        let mut found = empty_status();
-        let given = std::mem::replace(index, UNDEFINED);
-        waiting::during_long(&shim.engine, batch.longest(), || {
-            let code = until(shim, || {
-                if batch.advance() && shim.may_wait() {
-                    return Some(
-                        batch
-                            .ask(|count, requests| open::MPI_Waitany(count, requests, index, &raw mut found)),
-                    );
-                }
-                let (code, flag) = batch.ask_any(index, &mut found);
-                (code != SUCCESS || flag).then_some(code)
-            });
-            any(batch, code, (index, given), &mut found, status)
-        })
-    }
-}
-
-/// Testany.
-pub(crate) unsafe fn testany(shim: &Shim, call: arguments::Testany, pass: impl Fn() -> c_int) -> c_int {
-    let arguments::Testany { count, array_of_requests: requests, index, flag, status } = call;
-    // SAFETY: the program's own arguments.
-    unsafe {
-        let Some(index) = index.as_mut() else { return pass() };
-        let Some(mut batch) = Batch::of(shim, count, requests) else { return pass() };
-        let mut found = empty_status();
-        let given = std::mem::replace(index, UNDEFINED);
-        batch.advance();
-        let (code, found_one) = batch.ask_any(index, &mut found);
-        *flag = c_int::from(found_one);
-        if code == SUCCESS && !found_one {
-            return SUCCESS;
-        }
-        any(batch, code, (index, given), &mut found, status)
-    }
-}
-
-/// Common part of Waitany and Testany: request `index` has completed, or there was none. If the MPI has refused the arguments, it has not set the index, which
-/// is as the program has `given` it again.
-unsafe fn any(
+/// The end of a call for a single request, which has `completed`, or there was none.
+unsafe fn end_one(
     mut batch: Batch<'_>,
     code: c_int,
-    (index, given): (&mut c_int, c_int),
+    completed: Option<usize>,
     found: &mut MPI_Status,
     place: *mut MPI_Status,
 ) -> c_int {
-    let completed = usize::try_from(*index).ok().filter(|_| *index != UNDEFINED);
-    if code != SUCCESS && completed.is_none() {
-        *index = given;
-    }
     // SAFETY: the caller vouches for the completion and the place.
     unsafe {
         match completed {
@@ -138,67 +76,111 @@ unsafe fn any(
     }
 }
 
-/// Waitall.
-pub(crate) unsafe fn waitall(shim: &Shim, call: arguments::Waitall, pass: impl Fn() -> c_int) -> c_int {
-    let arguments::Waitall { count, array_of_requests: requests, array_of_statuses: statuses } = call;
+pub(crate) unsafe fn waitany(shim: &Shim, call: arguments::Waitany, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Waitany { count, array_of_requests: requests, index, status } = call;
+    let mut over = 0;
     // SAFETY: the program's own arguments.
+    unsafe { any(shim, (count, requests), index, (true, &raw mut over), status, pass) }
+}
+
+pub(crate) unsafe fn testany(shim: &Shim, call: arguments::Testany, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Testany { count, array_of_requests: requests, index, flag, status } = call;
+    // SAFETY: the program's own arguments.
+    unsafe { any(shim, (count, requests), index, (false, flag), status, pass) }
+}
+
+/// Waitany, which `waits`, and Testany.
+unsafe fn any(
+    shim: &Shim,
+    (count, requests): (c_int, *mut MPI_Request),
+    index: *mut c_int,
+    (waits, flag): (bool, *mut c_int),
+    status: *mut MPI_Status,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
     unsafe {
+        let Some(index) = index.as_mut() else { return pass() };
         let Some(mut batch) = Batch::of(shim, count, requests) else { return pass() };
-        let mut found = vec![empty_status(); batch.len()];
-        waiting::during_long(&shim.engine, batch.longest(), || {
+        let mut found = empty_status();
+        let given = std::mem::replace(index, UNDEFINED);
+        let longest = if waits { batch.longest() } else { 0 };
+        waiting::during_long(&shim.engine, longest, || {
             let code = until(shim, || {
-                if !batch.advance() {
-                    return None;
+                if batch.advance() && waits && shim.may_wait() {
+                    *flag = 1;
+                    let found = &raw mut found;
+                    return Some(
+                        batch.ask(|count, requests| open::MPI_Waitany(count, requests, index, found)),
+                    );
                 }
-                let found = found.as_mut_ptr();
-                if shim.may_wait() {
-                    return Some(batch.ask(|count, requests| open::MPI_Waitall(count, requests, found)));
-                }
-                let mut flag = 0;
-                let code =
-                    batch.ask(|count, requests| open::MPI_Testall(count, requests, &raw mut flag, found));
-                (code != SUCCESS || flag != 0).then_some(code)
+                let (code, is_over) = batch.ask_any(index, &mut found);
+                *flag = c_int::from(is_over);
+                (!waits || code != SUCCESS || is_over).then_some(code)
             });
-            all(batch, code, &mut found, statuses)
+            if code == SUCCESS && *flag == 0 {
+                return SUCCESS;
+            }
+            let completed = usize::try_from(*index).ok().filter(|_| *index != UNDEFINED);
+            if code != SUCCESS && completed.is_none() {
+                *index = given; // the MPI has refused the arguments
+            }
+            end_one(batch, code, completed, &mut found, status)
         })
     }
 }
 
-/// Testall.
+pub(crate) unsafe fn waitall(shim: &Shim, call: arguments::Waitall, pass: impl Fn() -> c_int) -> c_int {
+    let arguments::Waitall { count, array_of_requests: requests, array_of_statuses: statuses } = call;
+    let mut over = 0;
+    // SAFETY: the program's own arguments.
+    unsafe { all(shim, (count, requests), (true, &raw mut over), statuses, pass) }
+}
+
 pub(crate) unsafe fn testall(shim: &Shim, call: arguments::Testall, pass: impl Fn() -> c_int) -> c_int {
     let arguments::Testall { count, array_of_requests: requests, flag, array_of_statuses: statuses } = call;
     // SAFETY: the program's own arguments.
+    unsafe { all(shim, (count, requests), (false, flag), statuses, pass) }
+}
+
+/// Waitall, which `waits`, and Testall.
+unsafe fn all(
+    shim: &Shim,
+    (count, requests): (c_int, *mut MPI_Request),
+    (waits, flag): (bool, *mut c_int),
+    statuses: *mut MPI_Status,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
     unsafe {
         let Some(mut batch) = Batch::of(shim, count, requests) else { return pass() };
         let mut found = vec![empty_status(); batch.len()];
-        if !batch.advance() {
-            *flag = 0;
-            return SUCCESS;
-        }
-        let code = batch.ask(|count, requests| open::MPI_Testall(count, requests, flag, found.as_mut_ptr()));
-        if code == SUCCESS && *flag == 0 {
-            return SUCCESS;
-        }
-        all(batch, code, &mut found, statuses)
+        let longest = if waits { batch.longest() } else { 0 };
+        waiting::during_long(&shim.engine, longest, || {
+            let code = until(shim, || {
+                let found = found.as_mut_ptr();
+                if !batch.advance() {
+                    *flag = 0;
+                    return (!waits).then_some(SUCCESS);
+                }
+                if waits && shim.may_wait() {
+                    *flag = 1;
+                    return Some(batch.ask(|count, requests| open::MPI_Waitall(count, requests, found)));
+                }
+                let code = batch.ask(|count, requests| open::MPI_Testall(count, requests, flag, found));
+                (!waits || code != SUCCESS || *flag != 0).then_some(code)
+            });
+            let is_known = code == ERR_IN_STATUS || code == SUCCESS && *flag != 0;
+            if is_known { batch.finish_many(0..found.len(), &mut found, statuses, code) } else { code }
+        })
     }
 }
 
-/// Common part of Waitall and Testall: all requests have completed, or `code` says that some failed.
-unsafe fn all(batch: Batch<'_>, code: c_int, found: &mut [MPI_Status], statuses: *mut MPI_Status) -> c_int {
-    if code != SUCCESS && code != ERR_IN_STATUS {
-        return code;
-    }
-    // SAFETY: the caller vouches for the completions and the array, which has as many entries as `found`.
-    unsafe { batch.finish_many(0..found.len(), found, statuses, code) }
-}
-
-/// Waitsome.
 pub(crate) unsafe fn waitsome(shim: &Shim, call: arguments::Waitsome, pass: impl Fn() -> c_int) -> c_int {
     // SAFETY: the program's own arguments.
     waiting::during(&shim.engine, || unsafe { some(shim, true, call, pass) })
 }
 
-/// Testsome.
 pub(crate) unsafe fn testsome(shim: &Shim, call: arguments::Testsome, pass: impl Fn() -> c_int) -> c_int {
     // SAFETY: the program's own arguments.
     unsafe { some(shim, false, call, pass) }
@@ -232,7 +214,6 @@ unsafe fn some(shim: &Shim, wait: bool, call: arguments::Waitsome, pass: impl Fn
     }
 }
 
-/// Cancel.
 pub(crate) unsafe fn cancel(shim: &Shim, call: arguments::Cancel, pass: impl Fn() -> c_int) -> c_int {
     let arguments::Cancel { request } = call;
     // SAFETY: the program's own argument.
@@ -265,10 +246,4 @@ pub(crate) unsafe fn request_free(
     // SAFETY: as above.
     unsafe { *request = REQUEST_NULL };
     SUCCESS
-}
-
-/// Buffer_detach and Buffer_flush return after all buffered messages have been sent.
-pub(crate) fn before_detach(shim: &Shim, pass: impl Fn() -> c_int) -> c_int {
-    shim.requests.wait(shim, Awaited::AtDetach);
-    pass()
 }

@@ -1,12 +1,13 @@
 //! Mprobe, Improbe, Mrecv and Imrecv. A message that may be a frame is received before a matched probe reports it, since only then is its
 //! length known; the program gets the handle of an empty message to ourselves instead.
 
-use crate::handlers::probe::{tell, wait_for};
+use crate::handlers::probe::{find, tell, wait_for};
 use crate::handlers::recv;
-use crate::messages::error::{Error, called, raise};
+use crate::messages::error::{Error, raise};
 use crate::messages::peers::Peers;
 use crate::messages::posted::Posted;
 use crate::mpi::arguments::{self, span};
+use crate::mpi::channel::match_one;
 use crate::mpi::span::{Envelope, Span, received_bytes, store_status};
 use crate::mpi::sys::*;
 use crate::mpi::{open, real};
@@ -14,7 +15,7 @@ use crate::operations::active::{Active, Finish};
 use crate::operations::prefetch::Asked;
 use crate::operations::state::Shim;
 use crate::operations::unexpected::message::Unreceived;
-use crate::operations::unexpected::{Sight, Taken, look_into_the_mpi};
+use crate::operations::unexpected::{Taken, look_into_the_mpi};
 use crate::progress;
 use mpress::SHORTEST;
 use mpress_record::CallKind;
@@ -25,11 +26,21 @@ use std::sync::{Arc, PoisonError};
 /// The tag of empty messages to ourselves (copies use 0).
 const STAND_IN: c_int = 1;
 
-/// Mprobe.
 pub(crate) unsafe fn mprobe(shim: &Shim, call: arguments::Mprobe, pass: impl Fn() -> c_int) -> c_int {
-    let arguments::Mprobe { source, tag, comm, message, .. } = call;
-    // SAFETY: the program's own arguments.
-    let code = unsafe { wait_for_match(shim, call, pass) };
+    let arguments::Mprobe { source, tag, comm, message, status } = call;
+    let code = match shim.probe_peers(source, tag, comm) {
+        None => pass(),
+        Some(peers) => {
+            shim.expect_after(Asked { source, tag, may_be_long: true }, comm);
+            // SAFETY: the program's own arguments.
+            let take = |block| unsafe { take(shim, &peers, source, tag, comm, block) };
+            // SAFETY: the program's output pointers.
+            wait_for(shim, comm, take, |(handle, seen)| unsafe {
+                *message = handle;
+                store_status(status, &seen);
+            })
+        }
+    };
     if code == SUCCESS {
         // SAFETY: the program's output pointer, which now holds a handle.
         shim.trace_matched(source, tag, comm, unsafe { *message });
@@ -37,42 +48,24 @@ pub(crate) unsafe fn mprobe(shim: &Shim, call: arguments::Mprobe, pass: impl Fn(
     code
 }
 
-unsafe fn wait_for_match(shim: &Shim, call: arguments::Mprobe, pass: impl Fn() -> c_int) -> c_int {
-    let arguments::Mprobe { source, tag, comm, message, status } = call;
-    let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
-    shim.expect_after(Asked { source, tag, may_be_long: true }, comm);
-    // SAFETY: the program's own arguments.
-    let take = |block| unsafe { take(shim, &peers, source, tag, comm, block) };
-    // SAFETY: the program's output pointers.
-    wait_for(shim, comm, take, |(handle, seen)| unsafe {
-        *message = handle;
-        store_status(status, &seen);
-    })
-}
-
-/// Improbe.
 pub(crate) unsafe fn improbe(shim: &Shim, call: arguments::Improbe, pass: impl Fn() -> c_int) -> c_int {
-    let arguments::Improbe { source, tag, comm, flag, message, .. } = call;
+    let arguments::Improbe { source, tag, comm, flag, message, status } = call;
     // SAFETY: the program's own arguments; its output pointers hold the result on success.
     unsafe {
-        let code = look_for_match(shim, call, pass);
+        let code = match shim.probe_peers(source, tag, comm) {
+            None => pass(),
+            Some(peers) => {
+                tell(flag, comm, take(shim, &peers, source, tag, comm, false), |(handle, seen)| {
+                    shim.expect_after(Asked { source, tag, may_be_long: true }, comm);
+                    *message = handle;
+                    store_status(status, &seen);
+                })
+            }
+        };
         if code == SUCCESS && *flag != 0 {
             shim.trace_matched(source, tag, comm, *message);
         }
         code
-    }
-}
-
-unsafe fn look_for_match(shim: &Shim, call: arguments::Improbe, pass: impl Fn() -> c_int) -> c_int {
-    let arguments::Improbe { source, tag, comm, flag, message, status } = call;
-    let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
-    // SAFETY: the program's own arguments and places.
-    unsafe {
-        tell(flag, comm, take(shim, &peers, source, tag, comm, false), |(handle, seen)| {
-            shim.expect_after(Asked { source, tag, may_be_long: true }, comm);
-            *message = handle;
-            store_status(status, &seen);
-        })
     }
 }
 
@@ -98,38 +91,21 @@ unsafe fn take(
     drop(held);
     // Another thread may have taken it.
     found = found.filter(|_| !shim.multiple);
-    let mut unexpected = shim.unexpected.open();
-    loop {
-        let is_any_coming = match unexpected.look(shim, comm, source, tag)? {
-            Sight::Message(seen) => {
-                let unreceived = unexpected.take(comm, source, tag).ok_or(ERR_INTERN)?;
-                drop(unexpected);
-                // SAFETY: as above.
-                return Ok(Some(unsafe { hand_out(shim, peers, comm, unreceived, seen.status())? }));
+    // SAFETY: as above.
+    unsafe {
+        while let Some(mut first) = find(shim, peers, (source, tag, comm), found.take())? {
+            let (source, tag) = (first.status.MPI_SOURCE, first.status.MPI_TAG);
+            if first.is_here {
+                let unreceived = first.unexpected.take(comm, source, tag).ok_or(ERR_INTERN)?;
+                drop(first.unexpected);
+                return Ok(Some(hand_out(shim, peers, comm, unreceived, first.status)?));
             }
-            Sight::Coming if source != ANY_SOURCE => return Ok(None),
-            Sight::Coming => true,
-            Sight::Nothing => false,
-        };
-        // SAFETY: as above.
-        unsafe {
-            if found.is_none() {
-                found = look_into_the_mpi(source, tag, comm, false)?;
-            }
-            let Some(status) = found.take() else { return Ok(None) };
-            let (source, tag) = (status.MPI_SOURCE, status.MPI_TAG);
-            if is_any_coming || peers.may_be_frame(&status, received_bytes(&status)) {
-                unexpected.pull(comm, peers, source, tag)?;
-                continue;
-            }
-            // The message just seen: no other thread takes messages now.
-            let (mut flag, mut message, mut status) = (0, MESSAGE_NULL, empty_status());
-            called(real::MPI_Improbe(source, tag, comm, &raw mut flag, &raw mut message, &raw mut status))?;
-            if flag != 0 {
+            if let Some((message, status)) = match_one(source, tag, comm).map_err(Error::raised)? {
                 leave(shim, peers, comm, message, &status);
                 return Ok(Some((message, status)));
             }
         }
+        Ok(None)
     }
 }
 
@@ -195,7 +171,6 @@ unsafe fn stand_in(shim: &Shim, comm: MPI_Comm, unreceived: Unreceived) -> Resul
     Ok(handle)
 }
 
-/// Mrecv.
 pub(crate) unsafe fn mrecv(shim: &Shim, call: arguments::Mrecv, pass: impl Fn() -> c_int) -> c_int {
     let arguments::Mrecv { buf, count, datatype, message, status } = call;
     let span = span(buf, count, datatype);
@@ -204,15 +179,14 @@ pub(crate) unsafe fn mrecv(shim: &Shim, call: arguments::Mrecv, pass: impl Fn() 
         shim.trace_matched_receive(CallKind::Recv, &span, *message);
         let received = |active| progress::wait(shim, active, status);
         let left = |posted: Posted, comm| {
-            recv::complete(shim, posted, (comm, status), |into, count, found| {
-                open::MPI_Mrecv(into.ptr, count, into.datatype, message, found)
+            recv::complete(shim, posted, (comm, status), |into, found| {
+                open::MPI_Mrecv_any(into.ptr, into.count, into.datatype, message, found)
             })
         };
         receive(shim, span, message, pass, received, left)
     }
 }
 
-/// Imrecv.
 pub(crate) unsafe fn imrecv(shim: &Shim, call: arguments::Imrecv, pass: impl Fn() -> c_int) -> c_int {
     let arguments::Imrecv { buf, count, datatype, message, request } = call;
     let span = span(buf, count, datatype);
@@ -225,7 +199,7 @@ pub(crate) unsafe fn imrecv(shim: &Shim, call: arguments::Imrecv, pass: impl Fn(
         };
         let left = |posted: Posted, _| {
             let (into, mut inner) = (posted.span(), REQUEST_NULL);
-            let code = open::MPI_Imrecv(into.ptr, posted.count(), into.datatype, message, &raw mut inner);
+            let code = open::MPI_Imrecv_any(into.ptr, into.count, into.datatype, message, &raw mut inner);
             if code == SUCCESS {
                 *request = shim.requests.hand_out(Active::new(inner, Finish::Receive(posted)));
             }

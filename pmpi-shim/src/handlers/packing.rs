@@ -11,11 +11,11 @@ use crate::operations::state::Shim;
 use mpress_datatype::{Plan, Source, Target};
 use std::ffi::{c_int, c_void};
 use std::ptr;
+use std::sync::OnceLock;
 
 /// For fewer bytes, the check costs more than packing here gains.
 const LEAST: usize = 4 << 10;
 
-/// Pack.
 pub(crate) unsafe fn pack(shim: &Shim, call: arguments::Pack, pass: impl Fn() -> c_int) -> c_int {
     let elements = span(call.inbuf, call.incount, call.datatype);
     let buffer = (call.outbuf, call.outsize, call.position);
@@ -31,7 +31,6 @@ pub(crate) unsafe fn pack(shim: &Shim, call: arguments::Pack, pass: impl Fn() ->
     unsafe { done(packed.is_ok(), &plan, call.position) }
 }
 
-/// Unpack.
 pub(crate) unsafe fn unpack(shim: &Shim, call: arguments::Unpack, pass: impl Fn() -> c_int) -> c_int {
     let elements = span(call.outbuf, call.outcount, call.datatype);
     let buffer = (call.inbuf.cast_mut(), call.insize, call.position);
@@ -84,8 +83,8 @@ impl Context {
             return None;
         }
         let plan = self.plan(elements).filter(|plan| plan.contiguous().is_none())?;
-        let plainly = *self.packs_plainly.get_or_init(|| packs_plainly(comm));
-        plainly.then(|| (plan, buffer.wrapping_byte_add(at)))
+        static PLAINLY: OnceLock<bool> = OnceLock::new();
+        PLAINLY.get_or_init(|| packs_plainly(comm)).then(|| (plan, buffer.wrapping_byte_add(at)))
     }
 }
 

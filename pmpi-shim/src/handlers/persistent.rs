@@ -84,7 +84,6 @@ unsafe fn init(
     SUCCESS
 }
 
-/// Start.
 pub(crate) unsafe fn start(shim: &Shim, call: arguments::Start, pass: impl Fn() -> c_int) -> c_int {
     // SAFETY: the program's own argument.
     unsafe { start_one(shim, call.request, pass) }
@@ -125,7 +124,6 @@ unsafe fn start_one(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c
     result.map_or_else(|error| raise(comm, error), |()| SUCCESS)
 }
 
-/// Startall.
 pub(crate) unsafe fn startall(shim: &Shim, call: arguments::Startall, pass: impl Fn() -> c_int) -> c_int {
     let arguments::Startall { count, array_of_requests: requests } = call;
     if (shim.requests.is_empty() && !shim.traces()) || count <= 0 {

@@ -6,7 +6,7 @@ use crate::mpi::arguments;
 use crate::mpi::span::{is_tag, received_bytes, store_status};
 use crate::mpi::sys::*;
 use crate::operations::state::Shim;
-use crate::operations::unexpected::{Sight, look_into_the_mpi};
+use crate::operations::unexpected::{Opened, Sight, look_into_the_mpi};
 use crate::progress;
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -21,7 +21,6 @@ impl Shim {
     }
 }
 
-/// Probe.
 pub(crate) unsafe fn probe(shim: &Shim, call: arguments::Probe, pass: impl Fn() -> c_int) -> c_int {
     let arguments::Probe { source, tag, comm, status } = call;
     let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
@@ -31,7 +30,6 @@ pub(crate) unsafe fn probe(shim: &Shim, call: arguments::Probe, pass: impl Fn() 
     wait_for(shim, comm, look, |seen| unsafe { store_status(status, &seen) })
 }
 
-/// Iprobe.
 pub(crate) unsafe fn iprobe(shim: &Shim, call: arguments::Iprobe, pass: impl Fn() -> c_int) -> c_int {
     let arguments::Iprobe { source, tag, comm, flag, status } = call;
     let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
@@ -110,23 +108,51 @@ unsafe fn look(
         }
     }
     drop(held);
+    // SAFETY: as above.
+    let found = unsafe { find(shim, peers, (source, tag, comm), None)? };
+    Ok(found.map(|found| found.status))
+}
+
+/// The first message that matches.
+pub(super) struct Found<'a> {
+    pub(super) status: MPI_Status,
+    /// Whether it is in the unexpected queue. Otherwise it is with the MPI, and no frame.
+    pub(super) is_here: bool,
+    /// Until this is dropped, no other thread takes it.
+    pub(super) unexpected: Opened<'a>,
+}
+
+/// Finds a message without waiting for a sender. `seen`: one that a probe of the MPI has just found.
+///
+/// # Safety
+/// The arguments must be those of a probe.
+pub(super) unsafe fn find<'a>(
+    shim: &'a Shim,
+    peers: &Arc<Peers>,
+    (source, tag, comm): (c_int, c_int, MPI_Comm),
+    mut seen: Option<MPI_Status>,
+) -> Result<Option<Found<'a>>, Error> {
     let mut unexpected = shim.unexpected.open();
     loop {
         let is_any_coming = match unexpected.look(shim, comm, source, tag)? {
-            Sight::Message(seen) => return Ok(Some(seen.status())),
+            Sight::Message(seen) => {
+                return Ok(Some(Found { status: seen.status(), is_here: true, unexpected }));
+            }
             Sight::Coming if source != ANY_SOURCE => return Ok(None),
             Sight::Coming => true,
             Sight::Nothing => false,
         };
         // SAFETY: the caller vouches for the arguments.
         unsafe {
-            match look_into_the_mpi(source, tag, comm, false)? {
-                // Of a source of which a message is coming, or to be put before that.
-                Some(status) if is_any_coming || peers.may_be_frame(&status, received_bytes(&status)) => {
-                    unexpected.pull(comm, peers, status.MPI_SOURCE, status.MPI_TAG)?;
-                }
-                seen => return Ok(seen),
+            if seen.is_none() {
+                seen = look_into_the_mpi(source, tag, comm, false)?;
             }
+            let Some(status) = seen.take() else { return Ok(None) };
+            // Of a source of which a message is coming, or to be put before that.
+            if !is_any_coming && !peers.may_be_frame(&status, received_bytes(&status)) {
+                return Ok(Some(Found { status, is_here: false, unexpected }));
+            }
+            unexpected.pull(comm, peers, status.MPI_SOURCE, status.MPI_TAG)?;
         }
     }
 }

@@ -76,28 +76,9 @@ impl Shim {
     }
 }
 
-/// Recv.
 pub(crate) unsafe fn recv(shim: &Shim, call: arguments::Recv, pass: impl Fn() -> c_int) -> c_int {
-    let message = call.message();
+    let (message, status) = (call.message(), call.status);
     shim.trace(CallKind::Recv, &message);
-    // SAFETY: the program's own arguments.
-    unsafe { blocking(shim, message, call.status, pass) }
-}
-
-/// Irecv.
-pub(crate) unsafe fn irecv(shim: &Shim, call: arguments::Irecv, pass: impl Fn() -> c_int) -> c_int {
-    let message = call.message();
-    shim.trace(CallKind::Irecv, &message);
-    // SAFETY: the program's own arguments.
-    unsafe { nonblocking(shim, message, call.request, pass) }
-}
-
-unsafe fn blocking(
-    shim: &Shim,
-    message: Envelope,
-    status: *mut MPI_Status,
-    pass: impl Fn() -> c_int,
-) -> c_int {
     shim.expect_more(&message);
     let Some(peers) = shim.needs_us(&message) else { return pass() };
     // SAFETY: the program's own arguments.
@@ -112,19 +93,16 @@ unsafe fn blocking(
     })
 }
 
-unsafe fn nonblocking(
-    shim: &Shim,
-    message: Envelope,
-    request: *mut MPI_Request,
-    pass: impl Fn() -> c_int,
-) -> c_int {
+pub(crate) unsafe fn irecv(shim: &Shim, call: arguments::Irecv, pass: impl Fn() -> c_int) -> c_int {
+    let message = call.message();
+    shim.trace(CallKind::Irecv, &message);
     shim.expect_more(&message);
     let Some(peers) = shim.needs_us(&message) else { return pass() };
     // SAFETY: the program's own arguments.
     match unsafe { start(shim, &message, &peers, false) } {
         Ok(active) => {
             // SAFETY: the program's output pointer.
-            unsafe { *request = shim.requests.hand_out(active) };
+            unsafe { *call.request = shim.requests.hand_out(active) };
             SUCCESS
         }
         Err(error) => raise(message.comm, error),
@@ -142,8 +120,8 @@ unsafe fn in_one_call(shim: &Shim, message: &Envelope, peers: &Arc<Peers>, statu
     // SAFETY: the posted receive lives until the call returns; the program's own status pointer. The MPI may call the program's error
     // handler here, hence `open`.
     unsafe {
-        complete(shim, posted, (comm, status), |into, count, found| {
-            open::MPI_Recv(into.ptr, count, into.datatype, peer, tag, comm, found)
+        complete(shim, posted, (comm, status), |into, found| {
+            open::MPI_Recv_any(into.ptr, into.count, into.datatype, peer, tag, comm, found)
         })
     }
 }
@@ -156,10 +134,10 @@ pub(super) unsafe fn complete(
     shim: &Shim,
     posted: Posted,
     (comm, status): (MPI_Comm, *mut MPI_Status),
-    receive: impl FnOnce(Span, c_int, *mut MPI_Status) -> c_int,
+    receive: impl FnOnce(Span, *mut MPI_Status) -> c_int,
 ) -> c_int {
     let mut found = empty_status();
-    let code = receive(posted.span(), posted.count(), &raw mut found);
+    let code = receive(posted.span(), &raw mut found);
     // SAFETY: the caller vouches for the receive and the place.
     unsafe {
         let result = if code == SUCCESS {
@@ -207,10 +185,10 @@ unsafe fn post(
     // SAFETY: the caller vouches for the message; the posted receive lives until the request completes.
     unsafe {
         if capacity < SHORTEST {
-            return irecv_as_is(shim, message, own_handler);
+            return as_is(shim, message, own_handler);
         }
         let posted = Posted::new(shim, message, capacity, Arc::clone(peers), false)?;
-        let mut active = irecv_as_is(shim, &Envelope { span: posted.span(), ..*message }, own_handler)?;
+        let mut active = as_is(shim, &Envelope { span: posted.span(), ..*message }, own_handler)?;
         active.finish = Finish::Receive(posted);
         Ok(active)
     }
@@ -231,41 +209,25 @@ pub(crate) unsafe fn start_any(shim: &Shim, message: &Envelope, own_handler: boo
         if let Some(peers) = shim.needs_us(message) {
             return start(shim, message, &peers, own_handler);
         }
-        irecv_as_is(shim, message, own_handler)
+        as_is(shim, message, own_handler)
     }
-}
-
-/// Starts the receive of a message without data.
-///
-/// # Safety
-/// `message` must have none.
-pub(crate) unsafe fn start_empty(message: &Envelope) -> Result<Active, Error> {
-    let (mut inner, Envelope { peer, tag, comm, .. }) = (REQUEST_NULL, *message);
-    // SAFETY: the caller vouches for the message.
-    called(unsafe { real::MPI_Irecv(std::ptr::null_mut(), 0, BYTE, peer, tag, comm, &raw mut inner) })?;
-    Ok(Active::new(inner, Finish::Nothing))
 }
 
 /// The MPI's own nonblocking receive.
 ///
 /// `own_handler`: an error must be reported to the communicator's error handler, as by the program's own call. If the MPI reports errors of
 /// other requests elsewhere, the request is a persistent one.
-unsafe fn irecv_as_is(shim: &Shim, message: &Envelope, own_handler: bool) -> Result<Active, Error> {
+///
+/// # Safety
+/// As for `start`.
+pub(crate) unsafe fn as_is(shim: &Shim, message: &Envelope, own_handler: bool) -> Result<Active, Error> {
     let Envelope { span, peer, tag, comm } = *message;
     let own_handler = own_handler && !shim.family.calls_own_handler();
     let mut inner = REQUEST_NULL;
     // SAFETY: the caller vouches for the message.
     unsafe {
-        called(match c_int::try_from(span.count) {
-            Ok(count) => {
-                let start = if own_handler { real::MPI_Recv_init } else { real::MPI_Irecv };
-                start(span.ptr, count, span.datatype, peer, tag, comm, &raw mut inner)
-            }
-            Err(_) => {
-                let start = if own_handler { real::MPI_Recv_init_c } else { real::MPI_Irecv_c };
-                start(span.ptr, span.count, span.datatype, peer, tag, comm, &raw mut inner)
-            }
-        })?;
+        let start = if own_handler { real::MPI_Recv_init_any } else { real::MPI_Irecv_any };
+        called(start(span.ptr, span.count, span.datatype, peer, tag, comm, &raw mut inner))?;
         if !own_handler {
             return Ok(Active::new(inner, Finish::Nothing));
         }

@@ -39,50 +39,51 @@ fn accepted(shim: &Shim, half: &Envelope, wildcards: bool) -> bool {
         && !shim.refused(&span)
 }
 
-/// Sendrecv.
-pub(crate) unsafe fn sendrecv(shim: &Shim, call: arguments::Sendrecv, pass: impl Fn() -> c_int) -> c_int {
-    let arguments::Sendrecv { sendbuf, sendcount, sendtype, dest, sendtag, comm, .. } = call;
-    let out = Envelope::new(span(sendbuf, sendcount, sendtype), dest, sendtag, comm);
-    let into =
-        Envelope::new(span(call.recvbuf, call.recvcount, call.recvtype), call.source, call.recvtag, comm);
-    // SAFETY: the program's own arguments.
-    unsafe { blocking(shim, out, into, false, call.status, pass) }
+/// The message that a call sends, and the one that it receives.
+macro_rules! halves {
+    ($call:ident) => {{
+        let sent = span($call.sendbuf, $call.sendcount, $call.sendtype);
+        let received = span($call.recvbuf, $call.recvcount, $call.recvtype);
+        (
+            Envelope::new(sent, $call.dest, $call.sendtag, $call.comm),
+            Envelope::new(received, $call.source, $call.recvtag, $call.comm),
+        )
+    }};
+    ($call:ident, in_place) => {{
+        let span = span($call.buf, $call.count, $call.datatype);
+        (
+            Envelope::new(span, $call.dest, $call.sendtag, $call.comm),
+            Envelope::new(span, $call.source, $call.recvtag, $call.comm),
+        )
+    }};
 }
 
-/// Sendrecv_replace.
+pub(crate) unsafe fn sendrecv(shim: &Shim, call: arguments::Sendrecv, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { blocking(shim, halves!(call), false, call.status, pass) }
+}
+
 pub(crate) unsafe fn sendrecv_replace(
     shim: &Shim,
     call: arguments::Sendrecv_replace,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    let span = span(call.buf, call.count, call.datatype);
-    let out = Envelope::new(span, call.dest, call.sendtag, call.comm);
-    let into = Envelope::new(span, call.source, call.recvtag, call.comm);
     // SAFETY: the program's own arguments.
-    unsafe { blocking(shim, out, into, true, call.status, pass) }
+    unsafe { blocking(shim, halves!(call, in_place), true, call.status, pass) }
 }
 
-/// Isendrecv.
 pub(crate) unsafe fn isendrecv(shim: &Shim, call: arguments::Isendrecv, pass: impl Fn() -> c_int) -> c_int {
-    let arguments::Isendrecv { sendbuf, sendcount, sendtype, dest, sendtag, comm, .. } = call;
-    let out = Envelope::new(span(sendbuf, sendcount, sendtype), dest, sendtag, comm);
-    let into =
-        Envelope::new(span(call.recvbuf, call.recvcount, call.recvtype), call.source, call.recvtag, comm);
     // SAFETY: the program's own arguments.
-    unsafe { nonblocking(shim, out, into, call.request, pass) }
+    unsafe { nonblocking(shim, halves!(call), call.request, pass) }
 }
 
-/// Isendrecv_replace.
 pub(crate) unsafe fn isendrecv_replace(
     shim: &Shim,
     call: arguments::Isendrecv_replace,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    let span = span(call.buf, call.count, call.datatype);
-    let out = Envelope::new(span, call.dest, call.sendtag, call.comm);
-    let into = Envelope::new(span, call.source, call.recvtag, call.comm);
     // SAFETY: the program's own arguments.
-    unsafe { nonblocking(shim, out, into, call.request, pass) }
+    unsafe { nonblocking(shim, halves!(call, in_place), call.request, pass) }
 }
 
 /// Records both halves, and tells the predictor of the receive, if enabled.
@@ -96,8 +97,7 @@ unsafe fn record(shim: &Shim, out: &Envelope, into: &Envelope) {
 /// Sendrecv, and with `detached` Sendrecv_replace.
 unsafe fn blocking(
     shim: &Shim,
-    out: Envelope,
-    into: Envelope,
+    (out, into): (Envelope, Envelope),
     detached: bool,
     status: *mut MPI_Status,
     pass: impl Fn() -> c_int,
@@ -109,7 +109,7 @@ unsafe fn blocking(
     }
     // SAFETY: the program's own arguments.
     waiting::during(&shim.engine, || unsafe {
-        match start(shim, &out, &into, Manner { detached, blocking: true }) {
+        match start(shim, &out, &into, (detached, true)) {
             Ok((receive, send)) => {
                 let (received, sent) = progress::wait_for_both(shim, receive, send, status);
                 if received == SUCCESS { sent } else { received }
@@ -122,8 +122,7 @@ unsafe fn blocking(
 /// Isendrecv and Isendrecv_replace. The program gets the receive's request; the send goes on from a copy.
 unsafe fn nonblocking(
     shim: &Shim,
-    out: Envelope,
-    into: Envelope,
+    (out, into): (Envelope, Envelope),
     request: *mut MPI_Request,
     pass: impl Fn() -> c_int,
 ) -> c_int {
@@ -134,7 +133,7 @@ unsafe fn nonblocking(
     }
     // SAFETY: the program's own arguments and places.
     unsafe {
-        match start(shim, &out, &into, Manner { detached: true, blocking: false }) {
+        match start(shim, &out, &into, (true, false)) {
             Ok((receive, send)) => {
                 shim.requests.detach(send, Awaited::AtTheEnd);
                 *request = shim.requests.hand_out(receive);
@@ -145,27 +144,19 @@ unsafe fn nonblocking(
     }
 }
 
-/// How the call handles its two halves.
-#[derive(Clone, Copy)]
-struct Manner {
-    /// The message sent is copied before anything can be received.
-    detached: bool,
-    /// The call itself reports errors of the receive; otherwise the completion call does.
-    blocking: bool,
-}
-
-/// Starts both halves.
+/// Starts both halves. `detached`: the message sent is copied before anything can be received; `blocking`: the call itself reports errors of the receive,
+/// otherwise the completion call does.
 unsafe fn start(
     shim: &Shim,
     out: &Envelope,
     into: &Envelope,
-    manner: Manner,
+    (detached, blocking): (bool, bool),
 ) -> Result<(Active, Active), Error> {
     // SAFETY: the caller vouches for both messages.
     unsafe {
-        if manner.detached {
+        if detached {
             let send = send::start(shim, Mode::Standard, out, true, false)?;
-            return match recv::start_any(shim, into, manner.blocking) {
+            return match recv::start_any(shim, into, blocking) {
                 Ok(receive) => Ok((receive, send)),
                 Err(error) => {
                     // The MPI still reads the message sent.
@@ -174,8 +165,8 @@ unsafe fn start(
                 }
             };
         }
-        let receive = recv::start_any(shim, into, manner.blocking)?;
-        match send::start(shim, Mode::Standard, out, false, manner.blocking) {
+        let receive = recv::start_any(shim, into, blocking)?;
+        match send::start(shim, Mode::Standard, out, false, blocking) {
             Ok(send) => Ok((receive, send)),
             Err(error) => {
                 withdraw(shim, receive);

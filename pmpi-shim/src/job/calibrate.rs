@@ -9,6 +9,7 @@
 use crate::job::handshake::ask_for_nodes;
 use crate::job::startup::make_world;
 use crate::messages::world::World;
+use crate::mpi::channel::test;
 use crate::mpi::sys::*;
 use crate::mpi::{inside, open, real};
 use mpress::SameNode;
@@ -319,21 +320,18 @@ fn share(mine: f64, ranks: usize) -> Result<Vec<f64>, c_int> {
     let mut all = vec![0.0_f64; ranks];
     let bytes = count(size_of::<f64>())?;
     let mut request = REQUEST_NULL;
-    let (mut done, mut status) = (0, empty_status());
     let start = Instant::now();
     // SAFETY: a send buffer of one number and a receive buffer of one per rank; both live until the request is complete.
     unsafe {
         let (mine, all) = ((&raw const mine).cast(), all.as_mut_ptr().cast());
         ok(PMPI_Iallgather(mine, bytes, BYTE, all, bytes, BYTE, COMM_WORLD, &raw mut request))?;
-        loop {
-            ok(real::MPI_Test(&raw mut request, &raw mut done, &raw mut status))?;
-            if done != 0 {
-                break;
-            }
-            rest(start.elapsed() / 16, SHORTEST, DEEPEST);
-        }
     }
-    Ok(all)
+    loop {
+        if let Some(done) = test(&mut request) {
+            return done.map(|_| all);
+        }
+        rest(start.elapsed() / 16, SHORTEST, DEEPEST);
+    }
 }
 
 /// Yields the processor: sleeps for `nap`, at most `most`, or yields once if that is less than `least`.

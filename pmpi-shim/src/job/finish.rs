@@ -6,7 +6,6 @@ use crate::messages::streams::Arriving;
 use crate::messages::uncompressed;
 use crate::mpi::span::ask_with;
 use crate::mpi::sys::*;
-use crate::operations::requests::Awaited;
 use crate::operations::state;
 use crate::operations::state::Shim;
 use mpress::report::{About, InMpi, JobReport, Prediction, Share};
@@ -50,7 +49,7 @@ pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _:
     let goes_on = SESSIONS.load(Ordering::Acquire) > 0;
     match shim {
         // Messages on communicators of sessions are still to be received.
-        Some(shim) if goes_on => shim.requests.wait(shim, Awaited::AtTheEnd),
+        Some(shim) if goes_on => shim.requests.wait(shim),
         Some(shim) => _ = end_messages(shim),
         None => {}
     }
@@ -95,7 +94,6 @@ fn after_the_world() {
 /// come on them.
 static SESSIONS: AtomicUsize = AtomicUsize::new(0);
 
-/// `MPI_Session_init`.
 pub(crate) fn session_beginning(pass: impl FnOnce() -> c_int) -> c_int {
     let code = pass();
     if code == SUCCESS {
@@ -137,7 +135,7 @@ fn leave_together() {
 
 /// Waits for messages that belong to no request of the program; returns whether others are left, which the MPI still reads.
 pub(crate) fn end_messages(shim: &Shim) -> bool {
-    shim.requests.wait(shim, Awaited::AtTheEnd);
+    shim.requests.wait(shim);
     shim.unexpected.forget_all(shim, &shim.requests);
     // The receiver of chunks may already have left `MPI_Finalize`, and their sender may have ended.
     let end = Instant::now() + LAST;
@@ -148,7 +146,6 @@ pub(crate) fn end_messages(shim: &Shim) -> bool {
     !shim.streams.is_idle() || shim.streams.has_left() || shim.requests.has_detached()
 }
 
-/// Frees our MPI objects.
 pub(crate) fn free(shim: &Shim) {
     ask_with(COMM_NULL);
     shim.datatypes.free();
@@ -309,7 +306,6 @@ fn sum_over_ranks(words: &mut [u64]) -> bool {
     code == SUCCESS && rank == 0
 }
 
-/// The name of the running program.
 pub(crate) fn program() -> String {
     let path = std::env::current_exe().ok();
     let name = path.as_deref().and_then(Path::file_name);

@@ -1,8 +1,8 @@
 //! The handshake of all ranks: whether they may send each other frames, and where they run.
 
 use crate::job::host::{self, Host};
+use crate::mpi::channel::test;
 use crate::mpi::fatal;
-use crate::mpi::real;
 use crate::mpi::sys::*;
 use mpress::job::{self, Agreed};
 use mpress::{Settings, SettingsError};
@@ -58,7 +58,7 @@ pub(crate) fn handshake(
         }
         match patience {
             Some(patience) => wait_for_all(request, rank, patience)?,
-            None => fatal::await_all(SUCCESS, request),
+            None => fatal::await_all(Ok(request)),
         }
     }
     let (_, least) = (ManuallyDrop::into_inner(mine), ManuallyDrop::into_inner(least));
@@ -79,12 +79,9 @@ fn wait_for_all(mut request: MPI_Request, rank: c_int, patience: Duration) -> Re
     // Only ranks 0 and 1 print, since thousands may wait. Rank 1 prints later, in case rank 0 is missing.
     let first = WARNING.min(patience / 2);
     let mut warning = [first, first + first / 2].into_iter().zip(0..).find(|(_, speaker)| *speaker == rank);
-    let (mut done, mut status) = (0, empty_status());
     loop {
-        // SAFETY: our own request, valid output pointers.
-        ok(unsafe { real::MPI_Test(&raw mut request, &raw mut done, &raw mut status) })?;
-        if done != 0 {
-            return Ok(());
+        if let Some(done) = test(&mut request) {
+            return done.map(drop);
         }
         let waited = start.elapsed();
         if waited > patience {

@@ -1,5 +1,6 @@
 //! The messages with which the engine measures the network.
 
+use crate::mpi::channel::Channel;
 use crate::mpi::fatal;
 use crate::mpi::sys::*;
 use mpress::network::Exchange;
@@ -23,19 +24,16 @@ impl Exchange for Messages {
 
     fn exchange(&mut self, to: usize, from: usize, len: usize) -> Result<(), c_int> {
         let int = |number: usize| c_int::try_from(number).map_err(|_| ERR_INTERN);
-        let (count, to, from) = (int(len)?, int(to)?, int(from)?);
+        let (to, from) = (int(to)?, int(from)?);
         self.out.resize(len, 0x5a);
         self.into.resize(len, 0);
-        let (mut receive, mut send) = (REQUEST_NULL, REQUEST_NULL);
+        let with = |peer| Channel { comm: self.comm, peer, tag: 0 };
         // SAFETY: both buffers have `len` bytes, and live until both messages are complete, or the job ends.
-        unsafe {
-            let into = self.into.as_mut_ptr().cast();
-            let receiving = PMPI_Irecv(into, count, BYTE, from, 0, self.comm, &raw mut receive);
-            let out = self.out.as_ptr().cast();
-            let sending = PMPI_Isend(out, count, BYTE, to, 0, self.comm, &raw mut send);
-            fatal::await_all(receiving, receive);
-            fatal::await_all(sending, send);
-        }
+        let (receive, send) = unsafe {
+            (with(from).receive(self.into.as_mut_ptr(), len), with(to).send(self.out.as_ptr(), len, false))
+        };
+        fatal::await_all(receive);
+        fatal::await_all(send);
         Ok(())
     }
 
@@ -44,7 +42,7 @@ impl Exchange for Messages {
         let (from, to) = (numbers.as_ptr().cast(), sums.as_mut_ptr().cast());
         // SAFETY: two numbers and valid output pointers, which live until the operation is complete, or the job ends.
         let code = unsafe { PMPI_Iallreduce(from, to, 2, UINT64_T, SUM, self.comm, &raw mut request) };
-        fatal::await_all(code, request);
+        fatal::await_all(ok(code).map(|()| request));
         Ok(sums)
     }
 }

@@ -286,7 +286,6 @@ pub(crate) fn prepare(
         prefetch_gain: PrefetchGain::default(),
         recorder,
         damaged: damaged()?,
-        packs_plainly: OnceLock::new(),
     };
     Ok(Shim::new(context, Prefetch::new(settings)))
 }

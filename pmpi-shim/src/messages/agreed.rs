@@ -20,7 +20,7 @@ use std::ffi::c_int;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use tags::Tag;
-use turns::{Trial, Vote};
+use turns::{Outcome, Trial};
 
 /// State of a communicator for the layer's collectives.
 #[derive(Default)]
@@ -36,7 +36,7 @@ pub(crate) struct Collectives {
     alltoalls: Turns,
     /// Number of collectives in chunks so far.
     in_chunks: AtomicU32,
-    varied: Vote,
+    varied: Outcome,
     pub(crate) reduce: Trial,
 }
 

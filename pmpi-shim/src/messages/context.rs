@@ -13,7 +13,7 @@ use crate::mpi::family::Family;
 use crate::mpi::sys::*;
 use mpress::{Engine, Reduce, Strategy};
 use std::ffi::c_int;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 /// That knowledge, and the memory of pending receives.
 pub struct Context {
@@ -54,6 +54,4 @@ pub struct Context {
     pub(crate) recorder: Option<Recorder>,
     /// The error code of a damaged frame, of class `MPI_ERR_OTHER`.
     pub(crate) damaged: c_int,
-    /// Whether `MPI_Pack` writes the bytes of the elements and nothing else, once known.
-    pub(crate) packs_plainly: OnceLock<bool>,
 }

@@ -4,6 +4,7 @@ use crate::messages::context::Context;
 use crate::messages::error::truncated;
 use crate::messages::waiting;
 use crate::mpi::span::{Layout, Span};
+use mpress::{Buffer, FrameError};
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::{ptr, slice};
@@ -36,18 +37,31 @@ pub(crate) unsafe fn land(
                 .map_err(|error| context.damage(error))?;
         }
         Layout::Typed(_) => {
-            let mut buffer = context.room(len)?;
-            let room = ptr::from_mut(&mut buffer.room()[..len]);
-            // SAFETY: initialised bytes viewed as possibly uninitialised; `decode` writes only initialised bytes.
-            let out = unsafe { slice::from_raw_parts_mut(room.cast::<MaybeUninit<u8>>(), len) };
-            waiting::coding(|| context.engine.decode(&incoming, out))
-                .map_err(|error| context.damage(error))?;
-            buffer.set_len(len);
+            let buffer = context.decoded(len, |out| context.engine.decode(&incoming, out))?;
             // SAFETY: the caller vouches for the span, which has room for `len` bytes.
             unsafe { context.scatter(&buffer, span)? };
         }
     }
     Ok(len)
+}
+
+impl Context {
+    /// `len` bytes in our own memory, which `decode` writes.
+    ///
+    /// # Errors
+    /// The code for damage, or for a lack of memory.
+    pub(crate) fn decoded(
+        &self,
+        len: usize,
+        decode: impl FnOnce(&mut [MaybeUninit<u8>]) -> Result<(), FrameError>,
+    ) -> Result<Buffer, c_int> {
+        let mut buffer = self.room(len)?;
+        // SAFETY: initialised bytes viewed as possibly uninitialised; `decode` writes only initialised bytes.
+        let out = unsafe { slice::from_raw_parts_mut(buffer.room().as_mut_ptr().cast(), len) };
+        waiting::coding(|| decode(out)).map_err(|error| self.damage(error))?;
+        buffer.set_len(len);
+        Ok(buffer)
+    }
 }
 
 /// Like [`land`], for a message without a frame.

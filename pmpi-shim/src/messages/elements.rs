@@ -142,26 +142,25 @@ impl Context {
     /// Both spans must be the program's, or ours.
     pub(crate) unsafe fn copy(&self, from: &Span, to: &Span) -> Result<(), c_int> {
         let _turn = self.own_turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut status = empty_status();
+        let (own, mut status) = (self.own_comm, empty_status());
+        let (out, into) = ((from.ptr, from.datatype), (to.ptr, to.datatype));
         // SAFETY: the caller vouches for both spans.
-        ok(unsafe { send_to_self(from, to, self.own_comm, &raw mut status) })
-    }
-}
-
-/// Uses large counts if the MPI has them; otherwise its own calls cannot have given such a count.
-unsafe fn send_to_self(from: &Span, to: &Span, own: MPI_Comm, status: *mut MPI_Status) -> c_int {
-    let (out, into) = ((from.ptr, from.datatype), (to.ptr, to.datatype));
-    // SAFETY: the caller vouches for both spans.
-    unsafe {
-        if has_large_counts() {
-            return real::MPI_Sendrecv_c(
-                out.0, from.count, out.1, 0, 0, into.0, to.count, into.1, 0, 0, own, status,
-            );
-        }
-        let (Ok(sent), Ok(received)) = (c_int::try_from(from.count), c_int::try_from(to.count)) else {
-            return ERR_INTERN;
-        };
-        real::MPI_Sendrecv(out.0, sent, out.1, 0, 0, into.0, received, into.1, 0, 0, own, status)
+        ok(unsafe {
+            real::MPI_Sendrecv_any(
+                out.0,
+                from.count,
+                out.1,
+                0,
+                0,
+                into.0,
+                to.count,
+                into.1,
+                0,
+                0,
+                own,
+                &raw mut status,
+            )
+        })
     }
 }
 

@@ -25,11 +25,16 @@ impl Error {
     pub(crate) fn code(self) -> c_int {
         self.code
     }
+
+    /// An error of a call of the MPI with the program's own communicator.
+    pub(crate) fn raised(code: c_int) -> Self {
+        Self { code, raised: true }
+    }
 }
 
 /// The result of a call of the MPI with the program's own communicator.
 pub(crate) fn called(code: c_int) -> Result<(), Error> {
-    if code == SUCCESS { Ok(()) } else { Err(Error { code, raised: true }) }
+    ok(code).map_err(Error::raised)
 }
 
 /// Calls the error handler of `comm`, if there is one and the MPI has not called it, and returns the code, as MPI does for its own errors.

@@ -55,12 +55,10 @@ impl Peers {
         if self.ended() { COMM_NULL } else { comm }
     }
 
-    /// The communicator is being freed.
     fn end(&self) {
         self.freed.store(true, Ordering::Release);
     }
 
-    /// Whether it has been freed.
     pub(crate) fn ended(&self) -> bool {
         self.freed.load(Ordering::Acquire)
     }
@@ -73,7 +71,6 @@ impl Peers {
         usize::try_from(rank).ok().and_then(|r| self.frames.get(r)).is_some_and(|&frames| frames)
     }
 
-    /// Whether the communicator has this rank.
     pub(crate) fn has(&self, rank: c_int) -> bool {
         usize::try_from(rank).is_ok_and(|rank| rank < self.frames.len())
     }
@@ -88,7 +85,6 @@ impl Peers {
         mpress::may_be_frame(bytes) && self.frames_with(status.MPI_SOURCE)
     }
 
-    /// Number of ranks.
     pub(crate) fn size(&self) -> c_int {
         c_int::try_from(self.world.len()).unwrap_or(c_int::MAX)
     }

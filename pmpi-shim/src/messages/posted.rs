@@ -36,6 +36,9 @@ pub(crate) struct Posted {
     _held: Option<OwnedType>,
 }
 
+/// The memory of a receive, and a reference to its datatype.
+type Lent = (Memory, Option<OwnedType>);
+
 /// What was received.
 enum Came {
     /// A message, in the program's buffer.
@@ -94,34 +97,18 @@ impl Posted {
     }
 
     /// A receive whose message has come, or is coming, to our own buffer.
-    pub(crate) fn arrived(
-        context: &Context,
-        span: &Span,
-        peers: Arc<Peers>,
-        comm: MPI_Comm,
-        bounce: Bounce,
-    ) -> Result<Self, (c_int, Bounce)> {
-        match Self::lend(context, span, span.bytes().unwrap_or(0)) {
-            Ok((memory, held)) => {
-                let place = Place::Bounce(bounce);
-                Ok(Self { place, memory, peers, comm, came: None, ahead: None, _held: held })
-            }
-            Err(code) => Err((code, bounce)),
-        }
+    pub(crate) fn arrived((memory, held): Lent, peers: Arc<Peers>, comm: MPI_Comm, bounce: Bounce) -> Self {
+        Self { place: Place::Bounce(bounce), memory, peers, comm, came: None, ahead: None, _held: held }
     }
 
     /// A receive whose message has been, or is being, decoded into our own memory.
     pub(crate) fn decoded(
         context: &Context,
-        span: &Span,
+        (memory, held): Lent,
         peers: Arc<Peers>,
         comm: MPI_Comm,
         decoded: Decoded,
-    ) -> Result<Self, (c_int, Decoded)> {
-        let (memory, held) = match Self::lend(context, span, span.bytes().unwrap_or(0)) {
-            Ok(lent) => lent,
-            Err(code) => return Err((code, decoded)),
-        };
+    ) -> Self {
         let Decoded { content, time, len } = decoded;
         let (mut place, mut ahead) = (Place::Emptied, Some(time));
         let came = match content {
@@ -141,11 +128,11 @@ impl Posted {
                 Came::Stream(stream)
             }
         };
-        Ok(Self { place, memory, peers, comm, came: Some(came), ahead, _held: held })
+        Self { place, memory, peers, comm, came: Some(came), ahead, _held: held }
     }
 
-    /// The memory of a receive, and a reference to its datatype.
-    fn lend(context: &Context, span: &Span, capacity: usize) -> Result<(Memory, Option<OwnedType>), c_int> {
+    /// The memory of a receive of `capacity` bytes, lent by the program.
+    pub(crate) fn lend(context: &Context, span: &Span, capacity: usize) -> Result<Lent, c_int> {
         let mut span = *span;
         let contiguous = matches!(context.layout(&span), Layout::Contiguous(_));
         let held = if contiguous {
@@ -174,11 +161,6 @@ impl Posted {
             Place::Program(Some(bytes), _) | Place::Bounce(Bounce { bytes, .. }) => bytes.span,
             Place::Program(None, _) | Place::Emptied => self.memory.span,
         }
-    }
-
-    /// The count of that span, for MPIs without large counts.
-    pub(crate) fn count(&self) -> c_int {
-        c_int::try_from(self.span().count).unwrap_or(c_int::MAX) // the program's own, or that of a byte span
     }
 
     /// Decodes what has come of a message in chunks, once `look` at the MPI's request says that its head has been received. Returns whether

@@ -2,12 +2,9 @@
 
 use crate::messages::context::Context;
 use crate::messages::streams::{Arriving, Next, Target};
-use crate::messages::waiting;
-use mpress::{Buffer, Incoming};
+use mpress::Buffer;
 use std::ffi::c_int;
-use std::mem::MaybeUninit;
 use std::time::{Duration, Instant};
-use std::{ptr, slice};
 
 /// Such a message, in progress or complete.
 pub(crate) struct Decoded {
@@ -37,13 +34,17 @@ impl Decoded {
             return None;
         }
         let start = Instant::now();
-        let buffer = context.engine.buffer(len)?;
         let content = match incoming.stream() {
-            // SAFETY: the buffer lives as long as the stream, which owns it.
-            Some(stream) => Content::Stream(Box::new(unsafe {
-                Arriving::new(context, (stream, &incoming), source, Target::Buffer(buffer))
-            })),
-            None => Content::Whole(whole(context, &incoming, buffer)?),
+            Some(stream) => {
+                let target = Target::Buffer(context.engine.buffer(len)?);
+                // SAFETY: the buffer lives as long as the stream, which owns it.
+                let arriving = unsafe { Arriving::new(context, (stream, &incoming), source, target) };
+                Content::Stream(Box::new(arriving))
+            }
+            None => {
+                let decode = |out: &mut _| context.engine.decode(&incoming, out);
+                Content::Whole(context.decoded(len, decode).ok()?)
+            }
         };
         Some(Self { content, time: start.elapsed(), len })
     }
@@ -73,15 +74,4 @@ impl Decoded {
             let _lost = stream.drop_rest(context);
         }
     }
-}
-
-/// Decodes a frame.
-fn whole(context: &Context, incoming: &Incoming<'_>, mut buffer: Buffer) -> Option<Buffer> {
-    let len = incoming.raw_len();
-    let room = ptr::from_mut(buffer.room().get_mut(..len)?);
-    // SAFETY: initialised bytes viewed as possibly uninitialised; `decode` writes only initialised bytes.
-    let out = unsafe { slice::from_raw_parts_mut(room.cast::<MaybeUninit<u8>>(), len) };
-    waiting::coding(|| context.engine.decode(incoming, out)).ok()?;
-    buffer.set_len(len);
-    Some(buffer)
 }

@@ -10,7 +10,6 @@ use crate::mpi::span::Span;
 use crate::mpi::sys::*;
 use mpress::Settings;
 use mpress_record::{Call, CallKind, Kept, Run, Samples, Trace, Written};
-use std::ffi::c_char;
 use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -151,13 +150,10 @@ pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// MPI's name of a datatype, or `derivedN` for an unnamed one of N bytes.
 fn name_of(datatype: MPI_Datatype) -> Arc<str> {
-    let mut name = [0_u8; 512]; // MPI_MAX_OBJECT_NAME is 64 or 128
-    let mut len = 0;
-    // SAFETY: a datatype of an MPI function's caller, and output buffers that are large enough.
-    let code = unsafe { PMPI_Type_get_name(datatype, name.as_mut_ptr().cast::<c_char>(), &raw mut len) };
-    let name = usize::try_from(len).ok().and_then(|len| name.get(..len));
-    match name.filter(|name| code == SUCCESS && !name.is_empty()) {
-        Some(name) => String::from_utf8_lossy(name).into(),
+    // SAFETY: a datatype of an MPI function's caller, and room for the longest name.
+    let name = written(|name, len| unsafe { PMPI_Type_get_name(datatype, name, len) });
+    match name.filter(|name| !name.is_empty()) {
+        Some(name) => name.into(),
         None => format!("derived{}", Span::new(ptr::null_mut(), 1, datatype).bytes().unwrap_or(0)).into(),
     }
 }

@@ -13,12 +13,6 @@ use std::slice;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 impl Context {
-    /// Whether anything is recorded.
-    #[inline]
-    pub(crate) fn records(&self) -> bool {
-        self.recorder.is_some()
-    }
-
     #[inline]
     fn tracing(&self) -> Option<&Tracing> {
         self.recorder.as_ref()?.tracing.as_ref()

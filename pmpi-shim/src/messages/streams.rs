@@ -15,8 +15,9 @@ pub(crate) use arriving::{Arriving, Next, Target};
 pub(crate) use departing::Departing;
 
 use crate::messages::budget::{Counted, Pending};
+use crate::mpi::channel::{Channel, test};
 use crate::mpi::sys::*;
-use mpress::{Buffer, Stream};
+use mpress::Buffer;
 use std::collections::{HashSet, VecDeque};
 use std::ffi::c_int;
 use std::ops::RangeInclusive;
@@ -101,9 +102,9 @@ impl Streams {
         self.busy.load(Ordering::Acquire) == 0
     }
 
-    /// The tag of a stream's tail.
-    pub(crate) fn tag(&self, stream: &Stream) -> c_int {
-        self.tag_of(stream.id())
+    /// The tail of a stream to or from this rank of the world.
+    fn channel(&self, id: u32, peer: c_int) -> Channel {
+        Channel { comm: self.comm, peer, tag: self.tag_of(id) }
     }
 
     fn tag_of(&self, id: u32) -> c_int {
@@ -164,9 +165,7 @@ impl Streams {
     pub(crate) fn sweep(&self) -> bool {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         left.retain_mut(|sends| {
-            while sends.front_mut().is_some_and(|(request, ..)| is_complete(request)) {
-                sends.pop_front();
-            }
+            drop_sent(sends);
             !sends.is_empty()
         });
         self.are_left.store(left.len(), Ordering::Release);
@@ -184,10 +183,9 @@ impl Streams {
     }
 }
 
-/// Tests our own request. A failed one counts as complete: its missing data is noticed elsewhere.
-fn is_complete(request: &mut MPI_Request) -> bool {
-    let (mut flag, mut status) = (0, empty_status());
-    // SAFETY: our own request, valid output pointers.
-    let code = unsafe { crate::mpi::real::MPI_Test(request, &raw mut flag, &raw mut status) };
-    code != SUCCESS || flag != 0
+/// Drops the sends that are over. A failed one is: its missing data is noticed elsewhere.
+fn drop_sent(sends: &mut VecDeque<Send>) {
+    while sends.front_mut().is_some_and(|(request, ..)| test(request).is_some()) {
+        sends.pop_front();
+    }
 }

@@ -13,14 +13,16 @@ static CALLS: [AtomicU64; SORTS.len()] = [const { AtomicU64::new(0) }; SORTS.len
 #[derive(Clone, Copy)]
 pub(crate) enum Why {
     Synchronous,
+    Buffered,
     SameNode,
     Device,
     Full,
 }
 
 /// In the order of [`Why`].
-const WHYS: [&str; 4] = [
+const WHYS: [&str; 5] = [
     "synchronous sends",
+    "buffered sends",
     "messages inside a node or outside MPI_COMM_WORLD",
     "messages from a GPU's memory",
     "messages while 64 MiB were being sent",

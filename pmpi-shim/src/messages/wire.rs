@@ -10,7 +10,7 @@ use crate::mpi::sys::*;
 use mpress::{Buffer, Considered, Destination, Kind, Pieces, Strategy};
 use mpress_datatype::{Plan, Source, Target};
 use std::cell::Cell;
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::ops::Range;
 use std::slice;
 use std::sync::Arc;
@@ -44,24 +44,25 @@ impl Pieces for Elements<'_> {
 pub(crate) struct Wire {
     bytes: ByteSpan,
     memory: Buffer,
+    /// Whether its time tells how fast the network is.
+    is_frame: bool,
     _counted: Counted,
 }
 
 impl Wire {
-    pub(crate) fn ptr(&self) -> *const c_void {
-        self.bytes.span.ptr
-    }
-
-    pub(crate) fn count(&self) -> c_int {
-        self.bytes.count()
+    pub(crate) fn bytes(&self) -> &ByteSpan {
+        &self.bytes
     }
 
     pub(crate) fn len(&self) -> usize {
         self.memory.len()
     }
 
-    pub(crate) fn datatype(&self) -> MPI_Datatype {
-        self.bytes.span.datatype
+    /// It has been sent.
+    pub(crate) fn sent(&self) {
+        if self.is_frame {
+            waiting::sent(self.len());
+        }
     }
 
     /// Shared, since several sends may use it.
@@ -70,7 +71,7 @@ impl Wire {
         let bytes = context.byte_span(memory.as_mut_ptr(), memory.len())?;
         // Its room, of which an encoder may have used more than the result needs.
         let counted = context.pending.add(memory.room().len());
-        Ok(Arc::new(Self { bytes, memory, _counted: counted }))
+        Ok(Arc::new(Self { bytes, memory, is_frame: true, _counted: counted }))
     }
 }
 
@@ -208,7 +209,7 @@ impl Context {
             bytes.span.datatype = PACKED; // matches any receive
         }
         #[allow(clippy::arc_with_non_send_sync, reason = "its handle is a plain value, see `state`")]
-        Some(Arc::new(Wire { bytes, memory: packed, _counted: self.pending.add(len) }))
+        Some(Arc::new(Wire { bytes, memory: packed, is_frame: false, _counted: self.pending.add(len) }))
     }
 
     /// A copy of a message.

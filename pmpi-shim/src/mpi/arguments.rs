@@ -31,7 +31,6 @@ impl From<*const MPI_Count> for Counts {
 }
 
 impl Counts {
-    /// Its address.
     pub(crate) fn addr(self) -> usize {
         match self {
             Self::Int(array) => array.addr(),
@@ -102,29 +101,20 @@ pub(crate) fn span(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype)
     Span::new(buf.cast_mut(), count, datatype)
 }
 
-impl Send {
-    /// The message of Send, Bsend, Ssend and Rsend.
-    pub(crate) fn message(&self) -> Envelope {
-        Envelope::new(span(self.buf, self.count, self.datatype), self.dest, self.tag, self.comm)
-    }
+/// The messages of calls, and of others with the same arguments.
+macro_rules! messages {
+    ($($Call:ident: $peer:ident;)*) => {$(
+        impl $Call {
+            pub(crate) fn message(&self) -> Envelope {
+                Envelope::new(span(self.buf, self.count, self.datatype), self.$peer, self.tag, self.comm)
+            }
+        }
+    )*};
 }
 
-impl Isend {
-    /// The message of the nonblocking and persistent sends in all modes.
-    pub(crate) fn message(&self) -> Envelope {
-        Envelope::new(span(self.buf, self.count, self.datatype), self.dest, self.tag, self.comm)
-    }
-}
-
-impl Recv {
-    pub(crate) fn message(&self) -> Envelope {
-        Envelope::new(span(self.buf, self.count, self.datatype), self.source, self.tag, self.comm)
-    }
-}
-
-impl Irecv {
-    /// The message of Irecv and Recv_init.
-    pub(crate) fn message(&self) -> Envelope {
-        Envelope::new(span(self.buf, self.count, self.datatype), self.source, self.tag, self.comm)
-    }
+messages! {
+    Send: dest;
+    Isend: dest;
+    Recv: source;
+    Irecv: source;
 }

@@ -3,14 +3,13 @@
 use crate::mpi::family::Family;
 use crate::mpi::symbol::Symbol;
 use crate::mpi::sys::*;
-use std::ffi::{CStr, c_char, c_int};
-
-/// MPICH's limit; Open MPI's is less.
-const LONGEST: usize = 8192;
+use std::ffi::c_int;
 
 /// The family of the loaded MPI. May be called before the MPI is initialised.
 pub(crate) fn family() -> Family {
-    Family::of(&library_version())
+    // SAFETY: room for the longest version.
+    let version = written(|text, len| unsafe { PMPI_Get_library_version(text, len) });
+    Family::of(&version.unwrap_or_default())
 }
 
 /// Why calls must be passed on in this process, if they must. The MPI must be initialised.
@@ -57,12 +56,3 @@ static NEEDED: [Symbol; 4] = [
 
 /// The version of the standard whose calls the table has.
 const KNOWN: (c_int, c_int) = (5, 0);
-
-fn library_version() -> String {
-    let (mut version, mut len) = ([0 as c_char; LONGEST + 1], 0);
-    // SAFETY: the buffer is longer than any version string; its last byte stays 0.
-    unsafe {
-        PMPI_Get_library_version(version.as_mut_ptr(), &raw mut len);
-        CStr::from_ptr(version.as_ptr()).to_string_lossy().into_owned()
-    }
-}

@@ -1,51 +1,26 @@
 //! The predefined datatypes without gaps: the kinds of their elements, and their sizes, so that the MPI is not asked for each message.
 
-use crate::mpi::handle::Handle;
+use crate::mpi::handle::{Handle, HandleMap};
 use crate::mpi::sys::*;
 use mpress::Kind;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 struct Known {
-    key: usize,
     kind: Kind,
     /// In bytes; 0 before the MPI has been asked, and if it lacks the type.
     size: AtomicUsize,
 }
 
-/// Room for all, half of it empty: each is looked for from a place that its handle gives, in a few instructions.
-const PLACES: usize = 256;
-const _: () = assert!(PREDEFINED.len() <= PLACES / 2);
-
-fn place(key: usize) -> usize {
-    const ODD: u64 = 0x9e37_79b9_7f4a_7c15; // 2^64 divided by the golden ratio
-    ((key as u64).wrapping_mul(ODD) >> 56) as usize
-}
-
-fn table() -> Box<[Option<Known>; PLACES]> {
-    let mut all = Box::new([const { None }; PLACES]);
-    for &(datatype, kind) in PREDEFINED {
-        let mut at = place(datatype.key());
-        while all[at % PLACES].is_some() {
-            at += 1;
-        }
-        all[at % PLACES] = Some(Known { key: datatype.key(), kind, size: 0.into() });
-    }
-    all
-}
-
-#[inline]
 fn known(datatype: MPI_Datatype) -> Option<&'static Known> {
-    static ALL: OnceLock<Box<[Option<Known>; PLACES]>> = OnceLock::new();
-    let (all, key) = (ALL.get_or_init(table), datatype.key());
-    let mut at = place(key);
-    loop {
-        match &all[at % PLACES] {
-            Some(known) if known.key == key => return Some(known),
-            Some(_) => at += 1,
-            None => return None,
-        }
-    }
+    static ALL: OnceLock<HandleMap<Known>> = OnceLock::new();
+    let all = || {
+        let known = |&(datatype, kind): &(MPI_Datatype, Kind)| {
+            (datatype.key(), Known { kind, size: AtomicUsize::new(0) })
+        };
+        PREDEFINED.iter().map(known).collect()
+    };
+    ALL.get_or_init(all).get(&datatype.key())
 }
 
 /// The kind of the elements; `None` for any other datatype.

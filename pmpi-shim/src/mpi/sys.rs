@@ -4,7 +4,7 @@
 use crate::mpi::symbol::Symbol;
 use mpress::Kind;
 use mpress_datatype::{Abi, Dialect};
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 
 #[cfg_attr(abi = "openmpi", path = "abi/openmpi.rs")]
 #[cfg_attr(abi = "mpich", path = "abi/mpich.rs")]
@@ -84,7 +84,6 @@ pub(crate) fn type_size(datatype: MPI_Datatype) -> Option<usize> {
     usize::try_from(size).ok()
 }
 
-/// An empty status.
 pub(crate) fn empty_status() -> MPI_Status {
     // SAFETY: a C struct of integers; all zero is valid.
     unsafe { std::mem::zeroed() }
@@ -102,6 +101,14 @@ pub(crate) unsafe extern "C" fn not_copied<H>(
     // SAFETY: MPI gives a valid output pointer.
     unsafe { *flag = 0 };
     SUCCESS
+}
+
+/// What a function of the MPI writes, such as a name; `None` for an error. It may have up to 8192 bytes (the version of MPICH).
+pub(crate) fn written(write: impl FnOnce(*mut c_char, *mut c_int) -> c_int) -> Option<String> {
+    let (mut text, mut len) = ([0_u8; 8193], 0);
+    let code = write(text.as_mut_ptr().cast(), &raw mut len);
+    let text = CStr::from_bytes_until_nul(&text).ok()?;
+    (code == SUCCESS).then(|| text.to_string_lossy().into_owned())
 }
 
 /// A code as a result: `Err` for anything but success.

@@ -30,8 +30,6 @@ pub(crate) enum Finish {
     Nothing,
     /// Frees the memory that was sent, after the last of the sends that share it.
     Send(Arc<Wire>),
-    /// Like `Send`, for a message that is as long as the program gave it.
-    Packed(Arc<Wire>),
     Receive(Posted),
     /// Like `Send`, for a message in chunks.
     Stream(Box<Departing>),
@@ -67,9 +65,7 @@ impl Active {
         let comm = match &self.finish {
             Finish::Receive(posted) => posted.comm(),
             Finish::Failed(origin, _) | Finish::Collective(origin, _) => origin.handler(),
-            Finish::Nothing | Finish::Send(_) | Finish::Packed(_) | Finish::Stream(_) | Finish::Forget(_) => {
-                COMM_SELF
-            }
+            Finish::Nothing | Finish::Send(_) | Finish::Stream(_) | Finish::Forget(_) => COMM_SELF,
         };
         if let Some((known, outcome)) = self.done.take() {
             *status = known;
@@ -80,13 +76,13 @@ impl Active {
             return Err((COMM_NULL, code)); // its handler has already been called
         }
         match std::mem::replace(&mut self.finish, Finish::Nothing) {
-            Finish::Nothing | Finish::Packed(_) | Finish::Forget(_) => Ok(()),
+            Finish::Nothing | Finish::Forget(_) => Ok(()),
             Finish::Stream(stream) => {
                 waiting::sent(stream.wire_len());
                 Ok(())
             }
             Finish::Send(wire) => {
-                waiting::sent(wire.len());
+                wire.sent();
                 Ok(())
             }
             // SAFETY: the caller vouches for the completion.
@@ -125,11 +121,7 @@ impl Active {
             Finish::Receive(posted) => posted.advance(context, || self.operation.look()),
             Finish::Stream(stream) => stream.advance(self.operation.request),
             Finish::Collective(..) => self.advance_collective(context),
-            Finish::Nothing
-            | Finish::Send(_)
-            | Finish::Packed(_)
-            | Finish::Forget(_)
-            | Finish::Failed(..) => true,
+            Finish::Nothing | Finish::Send(_) | Finish::Forget(_) | Finish::Failed(..) => true,
         }
     }
 
@@ -143,7 +135,7 @@ impl Active {
     pub(crate) fn longest(&self) -> usize {
         match &self.finish {
             Finish::Receive(posted) => posted.capacity(),
-            Finish::Send(wire) | Finish::Packed(wire) => wire.len(),
+            Finish::Send(wire) => wire.len(),
             Finish::Stream(_) | Finish::Collective(..) => usize::MAX,
             Finish::Nothing | Finish::Forget(_) | Finish::Failed(..) => 0,
         }
@@ -283,17 +275,14 @@ impl UnderWay {
         self.outcome = self.outcome.and(outcome);
     }
 
-    /// The result so far.
     pub(crate) fn outcome(&self) -> Result<(), c_int> {
         self.outcome
     }
 
-    /// Number of pending sends.
     pub(crate) fn sends_left(&self) -> usize {
         self.sends.len()
     }
 
-    /// Number of pending receives.
     pub(crate) fn receives_left(&self) -> usize {
         self.receives.len()
     }

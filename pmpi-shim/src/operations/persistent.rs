@@ -10,7 +10,6 @@ pub(crate) enum Mode {
     Standard,
     Synchronous,
     Ready,
-    /// A frame is a copy already, so it does not need the program's attached buffer.
     Buffered,
 }
 

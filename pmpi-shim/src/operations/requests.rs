@@ -22,13 +22,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The event before which an operation without a request must complete.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Awaited {
     Never,
     /// `MPI_Finalize`.
     AtTheEnd,
-    /// `MPI_Buffer_detach`, and `MPI_Finalize`.
-    AtDetach,
 }
 
 /// What the table has for a request that a call asks for.
@@ -56,7 +54,7 @@ struct All {
     records: HandleMap<Arc<Record>>,
     /// Which of them may make progress only if they are advanced: there are few, but may be thousands of receives.
     moving: HandleMap<()>,
-    /// Buffered sends, and requests that were freed while pending.
+    /// Requests that were freed while pending, and the sends of `MPI_Isendrecv`.
     detached: Vec<(Arc<Record>, Awaited)>,
 }
 
@@ -94,7 +92,6 @@ impl Requests {
         handle
     }
 
-    /// Adds a record.
     pub(crate) fn put(&self, handle: MPI_Request, active: Option<Active>, template: Option<Template>) {
         let record = Record::new(Some(handle.key()), active, template);
         let former = self.change(|All { records, moving, .. }| {
@@ -277,8 +274,8 @@ impl Requests {
         }
     }
 
-    /// Waits for those that must complete before `what`.
-    pub(crate) fn wait(&self, context: &Context, what: Awaited) {
+    /// Waits for those that must complete before `MPI_Finalize` does.
+    pub(crate) fn wait(&self, context: &Context) {
         while self.has_detached() {
             self.sweep(context);
             let is_awaited = |(record, awaited): &(Arc<Record>, Awaited)| {
@@ -288,7 +285,7 @@ impl Requests {
                     record.is_unused() && active().is_some_and(Active::is_bound)
                 };
                 // What this thread tests in another call, in which an error handler was called, cannot end before this one.
-                !record.is_ours() && (*awaited >= what || what >= Awaited::AtTheEnd && is_bound())
+                !record.is_ours() && (*awaited == Awaited::AtTheEnd || is_bound())
             };
             if !self.lock().detached.iter().any(is_awaited) {
                 return;

@@ -10,6 +10,7 @@ use crate::messages::context::Context;
 use crate::messages::error::{Error, called};
 use crate::messages::peers::Peers;
 use crate::messages::streams::Next;
+use crate::mpi::channel::match_one;
 use crate::mpi::generalized::Delivered;
 use crate::mpi::handle::{Handle, HandleMap};
 use crate::mpi::real;
@@ -31,12 +32,10 @@ pub(crate) struct Unexpected {
 }
 
 impl Unexpected {
-    /// Whether the unexpected queue is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.count.load(Ordering::Acquire) == 0
     }
 
-    /// The first message that matches.
     pub(crate) fn take(&self, comm: MPI_Comm, source: c_int, tag: c_int) -> Option<Unreceived> {
         if self.is_empty() { None } else { self.open().take(comm, source, tag) }
     }
@@ -74,7 +73,6 @@ impl Unexpected {
 pub(crate) struct Held<'a>(RwLockReadGuard<'a, Vec<Unreceived>>);
 
 impl Held<'_> {
-    /// The first message that matches.
     pub(crate) fn find(&self, comm: MPI_Comm, source: c_int, tag: c_int) -> Option<&Unreceived> {
         self.0.iter().find(|message| message.matches(comm, source, tag))
     }
@@ -142,7 +140,6 @@ impl Opened<'_> {
         Ok(Sight::Message(seen))
     }
 
-    /// The first message that matches.
     pub(crate) fn take(&mut self, comm: MPI_Comm, source: c_int, tag: c_int) -> Option<Unreceived> {
         let at = self.messages.iter().position(|message| message.matches(comm, source, tag))?;
         Some(self.messages.remove(at))
@@ -159,14 +156,9 @@ impl Opened<'_> {
     ) -> Result<(), Error> {
         loop {
             self.messages.try_reserve(1).map_err(|_| ERR_NO_MEM)?;
-            let (mut flag, mut message, mut status) = (0, MESSAGE_NULL, empty_status());
-            // SAFETY: the program's own communicator, a source that has sent a message, valid output pointers.
-            called(unsafe {
-                real::MPI_Improbe(source, ANY_TAG, comm, &raw mut flag, &raw mut message, &raw mut status)
-            })?;
-            if flag == 0 {
-                return Ok(());
-            }
+            // SAFETY: the program's own communicator, a source that has sent a message.
+            let matched = unsafe { match_one(source, ANY_TAG, comm) }.map_err(Error::raised)?;
+            let Some((message, status)) = matched else { return Ok(()) };
             self.messages.push(Unreceived::matched(comm, peers, message, &status));
             if status.MPI_TAG == tag {
                 return Ok(());

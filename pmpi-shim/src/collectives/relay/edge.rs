@@ -3,7 +3,7 @@
 
 use super::block::Form;
 use super::{Item, Relay, nothing};
-use crate::mpi::real;
+use crate::mpi::channel::{Channel, test};
 use crate::mpi::span::received_bytes;
 use crate::mpi::sys::*;
 use mpress::Buffer;
@@ -26,8 +26,7 @@ const FRONT: usize = 64;
 
 /// The messages from a rank.
 pub(super) struct Incoming {
-    /// The source, a rank of the world.
-    source: c_int,
+    from: Channel,
     /// Whether it is on the same node.
     inside: bool,
     due: Vec<Item>,
@@ -38,8 +37,8 @@ pub(super) struct Incoming {
 }
 
 impl Incoming {
-    pub(super) fn new((source, inside, due): (c_int, bool, Vec<Item>)) -> Self {
-        Self { source, inside, due, done: 0, posted: VecDeque::new() }
+    pub(super) fn new((from, inside, due): (Channel, bool, Vec<Item>)) -> Self {
+        Self { from, inside, due, done: 0, posted: VecDeque::new() }
     }
 
     pub(super) fn is_done(&self) -> bool {
@@ -49,16 +48,11 @@ impl Incoming {
     pub(super) fn step(&mut self, relay: &mut Relay<'_>) -> bool {
         let mut moved = self.post(relay);
         while let Some((request, _)) = self.posted.front_mut() {
-            let (mut flag, mut status) = (0, empty_status());
-            // SAFETY: our own request, valid output pointers.
-            let code = unsafe { real::MPI_Test(request, &raw mut flag, &raw mut status) };
-            if code == SUCCESS && flag == 0 {
-                break;
-            }
+            let Some(came) = test(request) else { break };
             let Some((_, memory)) = self.posted.pop_front() else { break };
             let item = self.due[self.done];
             self.done += 1;
-            self.take(relay, item, code.into_result(&status), memory);
+            self.take(relay, item, came.map(|status| received_bytes(&status)), memory);
             moved = true;
             // So that the MPI receives the next ones meanwhile.
             self.post(relay);
@@ -128,41 +122,17 @@ impl Incoming {
                 };
                 (at, len) = (buffer.room().as_mut_ptr(), room);
             }
-            let mut request = REQUEST_NULL;
             // SAFETY: a buffer of `len` bytes, which lives until the request completes.
-            let code = unsafe {
-                real::MPI_Irecv(
-                    at.cast(),
-                    len as c_int, // at most a MiB
-                    BYTE,
-                    self.source,
-                    relay.group.tag,
-                    relay.group.comm,
-                    &raw mut request,
-                )
-            };
-            ok(code).unwrap_or_else(|code| relay.cannot(code));
+            let request = unsafe { self.from.receive(at, len) }.unwrap_or_else(|code| relay.cannot(code));
             self.posted.push_back((request, memory));
         }
         self.posted.len() > before
     }
 }
 
-/// The outcome of a receive.
-trait Came {
-    fn into_result(self, status: &MPI_Status) -> Result<usize, c_int>;
-}
-
-impl Came for c_int {
-    fn into_result(self, status: &MPI_Status) -> Result<usize, c_int> {
-        ok(self).map(|()| received_bytes(status))
-    }
-}
-
 /// The messages to a rank.
 pub(super) struct Leaving {
-    /// The destination, a rank of the world.
-    dest: c_int,
+    to: Channel,
     /// Whether it is on the same node.
     inside: bool,
     due: Vec<Item>,
@@ -173,8 +143,8 @@ pub(super) struct Leaving {
 }
 
 impl Leaving {
-    pub(super) fn new((dest, inside, due): (c_int, bool, Vec<Item>)) -> Self {
-        Self { dest, inside, due, started: 0, under_way: VecDeque::new() }
+    pub(super) fn new((to, inside, due): (Channel, bool, Vec<Item>)) -> Self {
+        Self { to, inside, due, started: 0, under_way: VecDeque::new() }
     }
 
     pub(super) fn is_done(&self) -> bool {
@@ -184,13 +154,8 @@ impl Leaving {
     pub(super) fn step(&mut self, relay: &mut Relay<'_>) -> bool {
         let mut moved = false;
         while let Some((request, _)) = self.under_way.front_mut() {
-            let (mut flag, mut status) = (0, empty_status());
-            // SAFETY: our own request, valid output pointers.
-            let code = unsafe { real::MPI_Test(request, &raw mut flag, &raw mut status) };
-            if code == SUCCESS && flag == 0 {
-                break;
-            }
-            relay.failed = relay.failed.and(ok(code));
+            let Some(sent) = test(request) else { break };
+            relay.failed = relay.failed.and(sent.map(drop));
             self.under_way.pop_front();
             moved = true;
         }
@@ -231,12 +196,9 @@ impl Leaving {
         } else if matches!(block.form, Form::Nothing) {
             (at, len) = (nothing(), 0);
         }
-        let start = if item.index.is_multiple_of(WAITING) { real::MPI_Issend } else { real::MPI_Isend };
-        let mut request = REQUEST_NULL;
-        let (tag, comm) = (relay.group.tag, relay.group.comm);
         // SAFETY: memory that lives until the request completes: the program's, or kept with it.
-        let code = unsafe { start(at.cast(), len as c_int, BYTE, self.dest, tag, comm, &raw mut request) };
-        ok(code).unwrap_or_else(|code| relay.cannot(code));
+        let started = unsafe { self.to.send(at, len, item.index.is_multiple_of(WAITING)) };
+        let request = started.unwrap_or_else(|code| relay.cannot(code));
         self.under_way.push_back((request, memory));
         self.started += 1;
         true

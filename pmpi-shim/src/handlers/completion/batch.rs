@@ -104,7 +104,6 @@ impl<'a> Batch<'a> {
         all
     }
 
-    /// Number of requests.
     pub(super) fn len(&self) -> usize {
         self.requests.len()
     }
@@ -152,7 +151,6 @@ impl<'a> Batch<'a> {
         self.slots.iter_mut().for_each(|slot| slot.is_ready = true);
     }
 
-    /// The MPI has returned the requests.
     fn take_back(&mut self) {
         if std::mem::take(&mut self.gives_array) {
             for (slot, request) in self.slots.iter_mut().zip(self.requests.iter()) {
@@ -214,7 +212,6 @@ impl<'a> Batch<'a> {
         self.record(i)?.slot().take()
     }
 
-    /// The record of request `i`.
     pub(super) fn record(&mut self, i: usize) -> Option<&mut InUse> {
         self.slots.get_mut(i)?.record.as_mut()
     }

@@ -29,7 +29,6 @@ impl Batch<'_> {
     }
 }
 
-/// Request_get_status.
 pub(crate) unsafe fn request_get_status(
     shim: &Shim,
     call: arguments::Request_get_status,
@@ -54,7 +53,6 @@ pub(crate) unsafe fn request_get_status(
     }
 }
 
-/// Request_get_status_any.
 pub(crate) unsafe fn request_get_status_any(
     shim: &Shim,
     call: arguments::Request_get_status_any,
@@ -80,7 +78,6 @@ pub(crate) unsafe fn request_get_status_any(
     }
 }
 
-/// Request_get_status_all.
 pub(crate) unsafe fn request_get_status_all(
     shim: &Shim,
     call: arguments::Request_get_status_all,
@@ -112,7 +109,6 @@ pub(crate) unsafe fn request_get_status_all(
     }
 }
 
-/// Request_get_status_some.
 pub(crate) unsafe fn request_get_status_some(
     shim: &Shim,
     call: arguments::Request_get_status_some,

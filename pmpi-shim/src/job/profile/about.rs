@@ -7,7 +7,7 @@
 use crate::mpi::handle::{Handle, HandleMap, KEYS};
 use crate::mpi::sys::*;
 use crate::operations::state::shared;
-use std::ffi::{c_char, c_int};
+use std::ffi::c_int;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The number of lines by communicator, the last for all that have no line of their own.
@@ -119,13 +119,10 @@ pub(crate) fn lines(words: &[u64]) -> Vec<Line> {
 
 /// A communicator's name, as the program or the MPI has set it, and its number of ranks; short enough for a line.
 fn name(comm: MPI_Comm, ranks: c_int) -> String {
-    let (mut name, mut len) = ([0_u8; 512], 0); // MPI_MAX_OBJECT_NAME is 64 or 128
     // SAFETY: the caller's communicator, and room for the longest name.
-    let code = unsafe { PMPI_Comm_get_name(comm, name.as_mut_ptr().cast::<c_char>(), &raw mut len) };
-    let name =
-        usize::try_from(len).ok().filter(|_| code == SUCCESS).and_then(|len| name.get(..len)).unwrap_or(&[]);
+    let name = written(|name, len| unsafe { PMPI_Comm_get_name(comm, name, len) }).unwrap_or_default();
     let printable = |char: char| if char.is_control() { '?' } else { char };
-    let mut text: String = String::from_utf8_lossy(name).chars().map(printable).collect();
+    let mut text: String = name.chars().map(printable).collect();
     let ranks = format!(", {ranks} ranks");
     while text.len() + ranks.len() > NAME * 8 {
         text.pop();

@@ -8,24 +8,18 @@ use crate::mpi::fatal;
 use crate::mpi::handle::Handle;
 use crate::mpi::open;
 use crate::mpi::sys::*;
-use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::ops::RangeInclusive;
 use std::ptr;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::Arc;
 
-/// The communicator, of all ranks of the world, and values that are obtained from the MPI once.
+/// The communicator, of all ranks of the world, and its tags.
 pub(crate) struct Private {
     /// Its error handler returns errors.
     pub(crate) comm: MPI_Comm,
     tags: Arc<Tags>,
     /// Tags that collectives do not use.
     pub(crate) free_tags: RangeInclusive<c_int>,
-    pub(crate) refuses_aliases: OnceLock<bool>,
-    pub(crate) ignores_uncommitted: OnceLock<bool>,
-    pub(crate) ignores_types_of_nothing: OnceLock<bool>,
-    /// By datatype and operation, whether the MPI supports that reduction.
-    pub(crate) operations: Mutex<HashMap<(usize, usize), bool>>,
 }
 
 /// Number of attempts of the ranks of a communicator to agree on a tag. One is enough unless another thread
@@ -42,35 +36,19 @@ impl Private {
         // SAFETY: a collective call; valid output pointers, which live until it is complete.
         unsafe {
             let code = PMPI_Comm_idup(of, &raw mut comm, &raw mut request);
-            fatal::await_all(code, request);
+            fatal::await_all(ok(code).map(|()| request));
             ok(PMPI_Comm_set_errhandler(comm, errors_return()))?;
             ok(PMPI_Comm_get_attr(COMM_WORLD, TAG_UB, (&raw mut value).cast(), &raw mut found))?;
         }
         // SAFETY: the value of this attribute, if set, is the address of an int.
         let most = unsafe { value.cast::<c_int>().as_ref() }.copied().filter(|_| found != 0);
         let most = most.unwrap_or(32767); // the least an MPI may allow: MPI 4.0, section 9.1.2
-        Ok(Self {
-            comm,
-            tags: Tags::new(most / 2),
-            free_tags: most / 2 + 1..=most,
-            refuses_aliases: OnceLock::new(),
-            ignores_uncommitted: OnceLock::new(),
-            ignores_types_of_nothing: OnceLock::new(),
-            operations: Mutex::default(),
-        })
+        Ok(Self { comm, tags: Tags::new(most / 2), free_tags: most / 2 + 1..=most })
     }
 
     /// No communicator and no tags, for a process that sends no private messages.
     pub(crate) fn none() -> Self {
-        Self {
-            comm: COMM_NULL,
-            tags: Tags::new(0),
-            free_tags: 0..=0,
-            refuses_aliases: OnceLock::new(),
-            ignores_uncommitted: OnceLock::new(),
-            ignores_types_of_nothing: OnceLock::new(),
-            operations: Mutex::default(),
-        }
+        Self { comm: COMM_NULL, tags: Tags::new(0), free_tags: 0..=0 }
     }
 
     /// The first tag, that of `MPI_COMM_WORLD`: free on all ranks, so that they need not agree.

@@ -1,10 +1,11 @@
 //! How each broadcast and all-gather of a communicator is made: here, in chunks or as frames, or by the MPI.
 
-use super::turns::{Pause, Race, Way};
+use super::turns::{Outcome, Race, Way};
 use crate::mpi::sys::*;
+use mpress::Engine;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::Instant;
 
 /// The collectives in which blocks go to all ranks.
 #[derive(Clone, Copy)]
@@ -17,9 +18,9 @@ pub(crate) enum Spread {
 #[derive(Default)]
 pub(super) struct Turns {
     /// For blocks that the MPI relays as frames.
-    frames: Pause,
+    frames: Outcome,
     /// For blocks in chunks with a fixed codec.
-    chunks: Pause,
+    chunks: Outcome,
     /// For those with the adaptive strategy, which must make nothing slower.
     race: Race,
 }
@@ -35,14 +36,14 @@ pub(crate) struct Turn<'a> {
 
 #[derive(Clone, Copy)]
 enum Of<'a> {
-    Pause(&'a Pause),
+    Outcome(&'a Outcome),
     Race(&'a Race),
 }
 
 impl Turns {
     /// How a call is made whose blocks do not go in chunks.
     pub(super) fn short(&self) -> Turn<'_> {
-        Turn { way: self.frames.way(), chunks: None, of: Of::Pause(&self.frames) }
+        Turn { way: self.frames.way(), chunks: None, of: Of::Outcome(&self.frames) }
     }
 
     /// How a call with this tag is made in chunks; `count` counts those.
@@ -57,7 +58,7 @@ impl Turns {
     ) -> Result<Turn<'_>, c_int> {
         let (way, of) = match races {
             true => (self.race.way(comm)?, Of::Race(&self.race)),
-            false => (self.chunks.way(), Of::Pause(&self.chunks)),
+            false => (self.chunks.way(), Of::Outcome(&self.chunks)),
         };
         let chunks = (way != Way::Mpi).then(|| (tag, count.fetch_add(1, Ordering::Relaxed)));
         Ok(Turn { way, chunks, of })
@@ -65,19 +66,24 @@ impl Turns {
 }
 
 impl Turn<'_> {
-    /// Whether the time that the call takes matters.
-    pub(crate) fn is_timed(&self) -> bool {
-        matches!(self.of, Of::Race(_))
-    }
-
-    /// Learns from the call, on all ranks. `shorter`: whether anything got shorter, if that is known; it must
-    /// be the same on all ranks. `time`: the call's bytes, and the time that it took, if nothing disturbed
-    /// it.
-    pub(crate) fn learn(&self, shorter: Option<bool>, time: Option<(usize, Duration)>) {
-        match (self.of, shorter, time) {
-            (Of::Pause(pause), Some(shorter), _) => pause.learn(shorter),
-            (Of::Race(race), _, Some((bytes, time))) => race.took(self.way, bytes, time),
+    /// Makes the call, of this number of bytes, and learns from it, on all ranks. `make` returns, too, whether
+    /// anything got shorter, if that is known; it must be the same on all ranks.
+    pub(crate) fn make<R>(
+        &self,
+        engine: &Engine,
+        bytes: usize,
+        make: impl FnOnce() -> (R, Option<bool>),
+    ) -> R {
+        let (began, on_trial) = (Instant::now(), engine.is_on_trial());
+        let (result, shorter) = make();
+        match (self.of, shorter) {
+            (Of::Outcome(outcome), Some(shorter)) => outcome.learn(!shorter),
+            // Other methods on trial, now or then, say nothing about the time of later calls.
+            (Of::Race(race), _) if !on_trial && !engine.is_on_trial() => {
+                race.took(self.way, bytes, began.elapsed());
+            }
             _ => {}
         }
+        result
     }
 }

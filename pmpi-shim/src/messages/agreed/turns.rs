@@ -1,5 +1,5 @@
-//! Which calls of a collective are made here, and which are left to the MPI: by a vote that is valid for some
-//! calls, by a pause after calls in which nothing got shorter, or by a race for the shortest time.
+//! Which calls of a collective are made here, and which are left to the MPI: by what a vote or a call has shown,
+//! which is valid for some calls, or by a race for the shortest time.
 
 use super::private;
 use crate::mpi::sys::*;
@@ -8,15 +8,18 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// The outcome of the last vote, and for how many blocking calls it is valid. All ranks count the same.
+/// What the ranks last found, and for how many blocking calls it is valid. All ranks count the same.
 #[derive(Default)]
-pub(super) struct Vote {
+pub(super) struct Outcome {
     short: AtomicBool,
     left: AtomicU32,
     next: AtomicU32,
 }
 
-impl Vote {
+/// The largest number of calls for which it is valid.
+const LONGEST: u32 = 128;
+
+impl Outcome {
     /// Whether any rank has a long block to send, by this vote or the last one. `long`: whether this rank has
     /// one.
     ///
@@ -41,8 +44,13 @@ impl Vote {
         left > 0
     }
 
+    /// How a call is made, if each shows all ranks whether anything got shorter.
+    pub(super) fn way(&self) -> Way {
+        if self.stands() && !self.is_long() { Way::Mpi } else { Way::Compressed }
+    }
+
     /// An outcome that equals the previous one is valid for twice as many calls.
-    fn learn(&self, short: bool) {
+    pub(super) fn learn(&self, short: bool) {
         let same = self.short.swap(short, Ordering::Relaxed) == short;
         let next = if same { (2 * self.next.load(Ordering::Relaxed)).clamp(1, LONGEST) } else { 1 };
         self.next.store(next, Ordering::Relaxed);
@@ -59,7 +67,7 @@ impl Vote {
 /// are tried; then some calls begin with a vote on whether anything got shorter. All ranks count the same.
 #[derive(Default)]
 pub(crate) struct Trial {
-    vote: Vote,
+    vote: Outcome,
     /// Made here since the last negative vote.
     tried: AtomicBool,
     /// A block of this rank has got shorter since the last vote.
@@ -106,33 +114,6 @@ impl Trial {
     pub(crate) fn learn(&self, shorter: bool) {
         self.shorter.fetch_or(shorter, Ordering::Relaxed);
         self.known.store(true, Ordering::Relaxed);
-    }
-}
-
-/// For how long a collective is left to the MPI. All ranks see the same outcomes, so their counts are the
-/// same.
-#[derive(Default)]
-pub(super) struct Pause {
-    left: AtomicU32,
-    next: AtomicU32,
-}
-
-/// The longest pause, in calls.
-const LONGEST: u32 = 128;
-
-impl Pause {
-    /// Whether this call is made here, or left to the MPI.
-    pub(super) fn way(&self) -> Way {
-        let left = self.left.load(Ordering::Relaxed);
-        self.left.store(left.saturating_sub(1), Ordering::Relaxed);
-        if left > 0 { Way::Mpi } else { Way::Compressed }
-    }
-
-    /// Learns whether anything got shorter in this call. If not, there is a pause, twice as long each time.
-    pub(super) fn learn(&self, shorter: bool) {
-        let next = if shorter { 0 } else { (2 * self.next.load(Ordering::Relaxed)).clamp(1, LONGEST) };
-        self.next.store(next, Ordering::Relaxed);
-        self.left.store(next, Ordering::Relaxed);
     }
 }
 

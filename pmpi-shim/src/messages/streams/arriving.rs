@@ -5,6 +5,7 @@ use super::pace::Pace;
 use crate::messages::context::Context;
 use crate::messages::error::Untold;
 use crate::messages::waiting;
+use crate::mpi::channel::{Channel, match_one, test};
 use crate::mpi::real;
 use crate::mpi::span::received_bytes;
 use crate::mpi::sys::*;
@@ -47,9 +48,7 @@ pub(crate) enum Next {
 /// A stream whose head has been received.
 pub(crate) struct Arriving {
     stream: Stream,
-    /// The source, a rank of the world.
-    source: c_int,
-    tag: c_int,
+    tail: Channel,
     target: Target,
     posted: VecDeque<(MPI_Request, Buffer)>,
     /// The next chunk to decode.
@@ -73,12 +72,10 @@ impl Arriving {
         source: c_int,
         target: Target,
     ) -> Self {
-        let tag = context.streams.tag(&stream);
         let outcome = if let Target::Nowhere(code) = target { Err(Untold::new(code)) } else { Ok(()) };
         let mut new = Self {
             stream,
-            source,
-            tag,
+            tail: context.streams.channel(stream.id(), source),
             target,
             posted: VecDeque::new(),
             next: 0,
@@ -96,11 +93,10 @@ impl Arriving {
         if source < 0 {
             return; // the source is not known
         }
-        let tag = context.streams.tag(&stream);
+        let tail = context.streams.channel(stream.id(), source);
         let (target, outcome) = (Target::Nowhere(ERR_TRUNCATE), Err(Untold::new(ERR_TRUNCATE)));
         let (posted, pace) = (VecDeque::new(), Pace::default());
-        Self { stream, source, tag, target, posted, next: 1, to_post: 1, received: 0, pace, outcome }
-            .leave(context);
+        Self { stream, tail, target, posted, next: 1, to_post: 1, received: 0, pace, outcome }.leave(context);
     }
 
     /// Redirects the stream to this memory, and copies what has been decoded into our own buffer so far.
@@ -156,28 +152,18 @@ impl Arriving {
             return; // no stream was sent
         }
         loop {
-            let (mut flag, mut message, mut status) = (0, MESSAGE_NULL, empty_status());
-            // SAFETY: our own communicator, valid output pointers, and a buffer with room for the message while it is received.
-            unsafe {
-                let found = real::MPI_Improbe(
-                    ANY_SOURCE,
-                    ANY_TAG,
-                    comm,
-                    &raw mut flag,
-                    &raw mut message,
-                    &raw mut status,
-                );
-                let len = c_int::try_from(received_bytes(&status)).unwrap_or(0);
-                let buffer = context.engine.buffer(received_bytes(&status));
-                let (SUCCESS, 1.., Some(mut buffer)) = (found, flag, buffer) else { return };
-                real::MPI_Mrecv(
-                    buffer.room().as_mut_ptr().cast(),
-                    len,
-                    BYTE,
-                    &raw mut message,
-                    &raw mut status,
-                );
-            }
+            // SAFETY: our own communicator.
+            let Ok(Some((mut message, mut status))) = (unsafe { match_one(ANY_SOURCE, ANY_TAG, comm) })
+            else {
+                return;
+            };
+            let len = received_bytes(&status);
+            let (Some(mut buffer), Ok(count)) = (context.engine.buffer(len), c_int::try_from(len)) else {
+                return;
+            };
+            let room = buffer.room().as_mut_ptr().cast();
+            // SAFETY: a buffer with room for the message.
+            unsafe { real::MPI_Mrecv(room, count, BYTE, &raw mut message, &raw mut status) };
         }
     }
 
@@ -205,30 +191,29 @@ impl Arriving {
             }
         }
         let Some((request, _)) = self.posted.front_mut() else { return Next::Over };
-        let (mut flag, mut status) = (0, empty_status());
-        // SAFETY: our own request, valid output pointers.
-        let code = unsafe { real::MPI_Test(request, &raw mut flag, &raw mut status) };
-        if code == SUCCESS && flag == 0 {
+        let Some(came) = test(request) else {
             self.pace.missed();
             return Next::Missing;
-        }
+        };
         let Some((_, mut chunk)) = self.posted.pop_front() else { return Next::Over };
-        let index = self.next;
-        if code == SUCCESS {
-            chunk.set_len(received_bytes(&status));
-            self.received += chunk.len();
-            self.pace.came(&chunk);
-            if self.next + 1 == self.stream.chunks() {
-                waiting::received(self.received);
-                if context.world.other_node(self.source) {
-                    self.pace.tell(&context.engine);
+        match came {
+            Ok(status) => {
+                chunk.set_len(received_bytes(&status));
+                self.received += chunk.len();
+                self.pace.came(&chunk);
+                if self.next + 1 == self.stream.chunks() {
+                    waiting::received(self.received);
+                    if context.world.other_node(self.tail.peer) {
+                        self.pace.tell(&context.engine);
+                    }
                 }
+                let (stream, index) = (self.stream, self.next);
+                self.decode(context, |context, out| context.engine.decode_chunk(&stream, index, &chunk, out));
             }
-            let stream = self.stream;
-            self.decode(context, |context, out| context.engine.decode_chunk(&stream, index, &chunk, out));
-        } else {
-            self.fail(code);
-            self.next += 1;
+            Err(code) => {
+                self.fail(code);
+                self.next += 1;
+            }
         }
         Next::Taken
     }
@@ -240,13 +225,8 @@ impl Arriving {
 
     fn post(&mut self, context: &Context) -> Result<(), c_int> {
         let mut buffer = context.room(self.stream.longest())?;
-        let len = c_int::try_from(self.stream.longest()).map_err(|_| ERR_INTERN)?;
-        let mut request = REQUEST_NULL;
         // SAFETY: a buffer with room for this number of bytes, kept with the request until that completes.
-        unsafe {
-            let (room, comm) = (buffer.room().as_mut_ptr(), context.private.comm);
-            ok(real::MPI_Irecv(room.cast(), len, BYTE, self.source, self.tag, comm, &raw mut request))?;
-        }
+        let request = unsafe { self.tail.receive(buffer.room().as_mut_ptr(), self.stream.longest())? };
         self.posted.push_back((request, buffer));
         self.to_post += 1;
         Ok(())
@@ -317,16 +297,10 @@ unsafe fn unpack_chunk(
     range: Range<usize>,
     decode: impl FnOnce(&Context, &mut [MaybeUninit<u8>]) -> Result<(), mpress::FrameError>,
 ) -> Result<(), c_int> {
-    let mut chunk = context.room(range.len())?;
-    waiting::coding(|| {
-        // SAFETY: initialised bytes viewed as possibly uninitialised; `decode` writes only initialised bytes.
-        let out = unsafe { slice::from_raw_parts_mut(chunk.room().as_mut_ptr().cast(), range.len()) };
-        decode(context, out).map_err(|error| context.damage(error))?;
-        chunk.set_len(range.len());
-        // SAFETY: guaranteed by the caller.
-        let elements = unsafe { mpress_datatype::Target::from_raw(memory, plan.reach()) };
-        plan.unpack(Source::new(&chunk, 0), range, elements).map_err(|_| ERR_INTERN)
-    })
+    let chunk = context.decoded(range.len(), |out| decode(context, out))?;
+    // SAFETY: guaranteed by the caller.
+    let elements = unsafe { mpress_datatype::Target::from_raw(memory, plan.reach()) };
+    waiting::coding(|| plan.unpack(Source::new(&chunk, 0), range, elements)).map_err(|_| ERR_INTERN)
 }
 
 impl Drop for Arriving {

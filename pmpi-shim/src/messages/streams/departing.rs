@@ -1,6 +1,6 @@
 //! A stream that this process sends.
 
-use super::{AHEAD, Send, Streams, is_complete};
+use super::{AHEAD, Send, Streams, drop_sent};
 use crate::messages::budget::Counted;
 use crate::messages::context::Context;
 use crate::messages::wire::{Raw, Wire};
@@ -143,15 +143,10 @@ impl Departing {
         let start = Instant::now();
         let since_began = start.saturating_duration_since(self.all.began);
         SentAt::after(since_began.saturating_sub(self.stalled)).write(&mut chunk);
-        let mut request = REQUEST_NULL;
-        let len = c_int::try_from(chunk.len()).unwrap_or(0); // at most a MiB
-        let send = if is_last { real::MPI_Issend } else { real::MPI_Isend };
-        let (tag, comm) = (self.all.tag_of(self.id), self.all.comm);
+        let to = self.all.channel(self.id, self.dest);
         // SAFETY: the chunk is kept with the request until that completes.
-        let code = unsafe { send(chunk.as_ptr().cast(), len, BYTE, self.dest, tag, comm, &raw mut request) };
-        if let Err(code) = ok(code) {
-            cannot_go_on(code);
-        }
+        let started = unsafe { to.send(chunk.as_ptr(), chunk.len(), is_last) };
+        let request = started.unwrap_or_else(|code| cannot_go_on(code));
         self.stalled += self.all.stalled(chunk.len(), start.elapsed());
         self.started += chunk.len();
         self.under_way.push_back((request, chunk, kept));
@@ -160,10 +155,7 @@ impl Departing {
     /// Advances the stream, whose head has this request; returns whether the stream has been sent, so that the request may be completed.
     pub(crate) fn advance(&mut self, request: MPI_Request) -> bool {
         let before = self.under_way.len();
-        // Frees the memory of chunks that have been sent.
-        while self.under_way.front_mut().is_some_and(|(request, ..)| is_complete(request)) {
-            self.under_way.pop_front();
-        }
+        drop_sent(&mut self.under_way);
         let goes_on = self.under_way.len() < before;
         if let State::Waiting = self.state {
             self.decide(request);

@@ -146,7 +146,6 @@ impl InUse {
         self.slot().as_mut()
     }
 
-    /// The place of the operation.
     pub(crate) fn slot(&mut self) -> &mut Option<Active> {
         // SAFETY: only the call that has marked a record accesses this.
         unsafe { &mut *self.record.active.get() }

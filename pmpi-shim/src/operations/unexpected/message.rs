@@ -180,32 +180,34 @@ impl Unreceived {
             // communicator's, and does so if memory is short.
             let _ = self.receive(context);
         }
-        let Self { comm, peers, .. } = self;
-        match self.state {
-            State::Receiving { request, bounce, .. } => Posted::arrived(context, span, peers, comm, bounce)
-                .map(|posted| Active::new(request, Finish::Receive(posted)))
-                .map_err(|(code, bounce)| {
-                    requests.detach(Active::new(request, Finish::Forget(bounce)), Awaited::Never);
-                    code.into()
-                }),
-            State::Decoding { request, decoded } => Posted::decoded(context, span, peers, comm, decoded)
-                .map(|posted| Active::new(request, Finish::Receive(posted)))
-                .map_err(|(code, decoded)| {
-                    requests.detach(Active::new(request, Finish::Nothing), Awaited::Never);
-                    decoded.discard(context);
-                    code.into()
-                }),
+        if let State::Matched(mut message) = self.state {
             // SAFETY: the caller vouches for the span; the posted receive lives until the request completes.
-            State::Matched(mut message) => unsafe {
+            unsafe {
                 if capacity < SHORTEST || self.len < SHORTEST {
                     return Ok(Active::new(imrecv(span, &mut message)?, Finish::Nothing));
                 }
-                let wanted = Envelope::new(*span, ANY_SOURCE, ANY_TAG, comm);
-                let posted = Posted::new(context, &wanted, capacity, peers, false)?;
+                let wanted = Envelope::new(*span, ANY_SOURCE, ANY_TAG, self.comm);
+                let posted = Posted::new(context, &wanted, capacity, self.peers, false)?;
                 let request = imrecv(&posted.span(), &mut message)?;
-                Ok(Active::new(request, Finish::Receive(posted)))
-            },
+                return Ok(Active::new(request, Finish::Receive(posted)));
+            }
         }
+        let lent = match Posted::lend(context, span, capacity) {
+            Ok(lent) => lent,
+            Err(code) => {
+                self.discard(context, requests);
+                return Err(code.into());
+            }
+        };
+        let Self { comm, peers, .. } = self;
+        let (request, posted) = match self.state {
+            State::Receiving { request, bounce, .. } => (request, Posted::arrived(lent, peers, comm, bounce)),
+            State::Decoding { request, decoded } => {
+                (request, Posted::decoded(context, lent, peers, comm, decoded))
+            }
+            State::Matched(_) => return Err(ERR_INTERN.into()),
+        };
+        Ok(Active::new(request, Finish::Receive(posted)))
     }
 
     /// The message will not be received by the program.
@@ -227,11 +229,6 @@ impl Unreceived {
 unsafe fn imrecv(span: &Span, message: &mut MPI_Message) -> Result<MPI_Request, Error> {
     let mut request = REQUEST_NULL;
     // SAFETY: the caller vouches for the span.
-    called(unsafe {
-        match c_int::try_from(span.count) {
-            Ok(count) => real::MPI_Imrecv(span.ptr, count, span.datatype, message, &raw mut request),
-            Err(_) => real::MPI_Imrecv_c(span.ptr, span.count, span.datatype, message, &raw mut request),
-        }
-    })?;
+    called(unsafe { real::MPI_Imrecv_any(span.ptr, span.count, span.datatype, message, &raw mut request) })?;
     Ok(request)
 }
