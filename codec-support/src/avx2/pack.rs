@@ -142,11 +142,13 @@ pub(crate) unsafe fn append<W: Word>(
     if out.remaining() >= len + GROUP + ROOM {
         let (to, mut at) = (out.as_mut_ptr(), out.len());
         for (group, width) in groups {
+            debug_assert!(u32::from(*width) <= W::BITS && at - out.len() <= len);
             // SAFETY: the groups before this one are kept whole, so it begins within the `len` bytes, which have room for a group behind them. Those may be
             // uninitialised, and nothing else refers to them while `pack` writes.
             pack(group, *width, unsafe { &mut *to.add(at).cast() });
             at += lane_bits::<W>(*width) as usize;
         }
+        debug_assert!(at - out.len() >= len);
         // SAFETY: the groups are as long, and all of them have been written.
         unsafe { out.assume_written(len) };
         return Ok(());
