@@ -153,6 +153,18 @@ pub(crate) unsafe fn append<W: Word>(
         unsafe { out.assume_written(len) };
         return Ok(());
     }
+    without_room_behind::<W>(groups, len, out, pack)
+}
+
+/// The same, where no room is left behind the groups.
+#[cold]
+#[inline(never)]
+fn without_room_behind<'a, W: Word>(
+    groups: impl Iterator<Item = (&'a Group, &'a u8)>,
+    len: usize,
+    out: &mut Out<'_>,
+    pack: impl Fn(&Group, u8, &mut Packed),
+) -> Result<(), Full> {
     let mut left = len;
     for (group, width) in groups {
         let mut packed = [MaybeUninit::new(0); GROUP + ROOM];
