@@ -8,15 +8,16 @@
 mod corpus;
 mod data;
 mod lengths;
+mod room;
 mod skipped;
 mod tiers;
 
 use crate::{
-    Codec, Decode, DecodeErrorKind, Encode, EncodeError, Out, codec_of, compress_with, decoded_len,
-    decompress_with,
+    Codec, Decode, DecodeErrorKind, Encode, Out, codec_of, compress_with, decoded_len, decompress_with,
 };
 pub use corpus::{CorpusFile, corpus};
 pub use data::{Family, families, random_bytes};
+pub use room::run_tight;
 pub use skipped::skipped;
 use std::cell::Cell;
 use std::string::String;
@@ -73,7 +74,7 @@ fn suite<C: Codec, E: Encode, D: Decode>(make: impl Fn() -> (E, D), kind: Encode
     assert!(C::WIDTH > 0 && !C::NAME.is_empty(), "facts");
     round_trips::<C, E, D>(&make);
     misaligned::<E, D>(&make);
-    bound::<C, E, D>(&make);
+    room::bound::<C, E, D>(&make, kind);
     described::<C, E, D>(&make);
     sequences::<C, E, D>(&make, kind);
     reset_is_fresh::<E, D>(&make);
@@ -177,29 +178,6 @@ fn misaligned<E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
             wires.push(round_trip(&mut make(), &buf[start..], name));
         }
         assert!(wires.iter().all(|w| *w == wires[0]), "{name}: the wire depends on the message's address");
-    }
-}
-
-fn bound<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
-    let encoder = make().0;
-    assert_eq!(encoder.max_encoded_len(usize::MAX), None, "a bound above usize::MAX is no bound");
-    for (name, generate) in families() {
-        for len in [0, 1, C::WIDTH, 100, 1024, 5003] {
-            let raw = generate(len);
-            let (mut encoder, _) = make();
-            let bound = encoder.max_encoded_len(len).expect("bound of a small message");
-            let by_default = C::encoder().max_encoded_len(len);
-            assert_eq!(Some(bound), by_default, "all encoders agree on the bound");
-            if let Some(room) = bound.checked_sub(1) {
-                let mut buf = vec![0; room];
-                let mut out = Out::from_slice(&mut buf);
-                let error = encoder.encode(&raw, &mut out).expect_err("one byte short of the bound");
-                assert_eq!(error, EncodeError::new(bound, room), "{name}, {len} bytes");
-                assert!(out.is_empty(), "{name}, {len} bytes: a refused encode wrote output");
-            }
-            // The refusal did not change the encoder.
-            assert_eq!(encode(&mut encoder, &raw), encode(&mut make().0, &raw), "{name}, {len} bytes");
-        }
     }
 }
 

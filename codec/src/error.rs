@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-/// The output is too small. Raised before any byte is written and before any state changes.
+/// The output is too small. It has no more bytes than before, and the encoder is as it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EncodeError {

@@ -10,7 +10,8 @@ use core::mem::MaybeUninit;
 /// Encodes `raw` into the front of `room` and returns the length in bytes.
 ///
 /// # Errors
-/// If `room` is shorter than [`max_encoded_len`](Encode::max_encoded_len) of `raw.len()`; nothing was written then. Also, with a `needed` that `room`
+/// Those of [`Encode::encode`]: there is always room enough in [`max_encoded_len`](Encode::max_encoded_len) of `raw.len()` bytes. After an error the contents of `room` are
+/// unspecified. Also, with a `needed` that `room`
 /// has, if the encoder reported success but has written elsewhere.
 pub fn encode_into<E: Encode + ?Sized>(
     encoder: &mut E,

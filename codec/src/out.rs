@@ -96,7 +96,8 @@ impl<'a> Out<'a> {
     }
 
     /// Checks the room before anything is written, and makes its lack the only possible error, as [`Encode::encode`](crate::Encode::encode) requires:
-    /// calls `write` if there is room for `most` bytes. `write` must not write more. `None` stands for more than any buffer has.
+    /// calls `write` if there is room for `most` bytes. `write` must not write more. An encoder that keeps no state from message to message calls
+    /// [`attempt`](Self::attempt). `None` stands for more than any buffer has.
     ///
     /// # Errors
     /// If there is less room.
@@ -112,6 +113,21 @@ impl<'a> Out<'a> {
             return Err(error);
         }
         write(self).map_err(|_| error)
+    }
+
+    /// Writes a message whose wire takes `most` bytes or less, and succeeds wherever there is room for the wire; `None` stands for more than any buffer has. For an
+    /// encoder that an attempt leaves as it was; another one needs [`within`](Self::within).
+    ///
+    /// # Errors
+    /// If `write` finds no room. What it wrote is removed.
+    #[inline]
+    pub fn attempt(
+        &mut self,
+        most: Option<usize>,
+        write: impl FnOnce(&mut Self) -> Result<(), Full>,
+    ) -> Result<(), EncodeError> {
+        let error = EncodeError::new(most.unwrap_or(usize::MAX), self.remaining());
+        self.all_or_nothing(write).map_err(|Full| error)
     }
 
     /// Writes all or nothing: removes what `write` wrote before an error, as [`Decode::decode`](crate::Decode::decode) requires.
@@ -325,6 +341,14 @@ mod tests {
         assert_eq!(out.within(Some(5), write), Err(EncodeError::new(5, 4)));
         assert_eq!(out.within(None, write), Err(EncodeError::new(usize::MAX, 4)));
         assert!(out.is_empty());
+        let longer = |out: &mut Out<'_>| {
+            write(out)?;
+            write(out)
+        };
+        assert_eq!(out.attempt(Some(9), longer), Err(EncodeError::new(9, 4)));
+        assert!(out.is_empty());
+        assert_eq!(out.attempt(Some(9), write), Ok(()), "there is room for the three");
+        out.truncate(0);
         assert_eq!(out.within(Some(4), write), Ok(()));
         let twice = |out: &mut Out<'_>| {
             out.extend_from_slice(b"d")?;

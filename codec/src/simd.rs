@@ -20,7 +20,7 @@ pub enum Tier {
 
 impl Tier {
     /// All tiers, lowest first.
-    pub const ALL: [Self; 3] = [Self::Scalar, Self::Avx2, Self::Avx512];
+    pub const ALL: &[Self] = &[Self::Scalar, Self::Avx2, Self::Avx512];
 
     /// The name in settings.
     #[must_use]
@@ -50,7 +50,7 @@ impl Simd {
             return Self(*tier);
         }
         let tier = detected().min(CAP);
-        TIERS_FOUND.store(Tier::ALL.into_iter().filter(|other| *other <= tier).count(), Relaxed);
+        TIERS_FOUND.store(Tier::ALL.iter().filter(|other| **other <= tier).count(), Relaxed);
         Self(tier)
     }
 
@@ -62,7 +62,7 @@ impl Simd {
 
     /// The tokens of all tiers of this CPU, lowest first. Tests and benches loop over them.
     pub fn available() -> impl Iterator<Item = Self> {
-        Tier::ALL.into_iter().filter_map(Self::new)
+        Tier::ALL.iter().copied().filter_map(Self::new)
     }
 
     /// The proven tier. Codecs call this only where they select a kernel, so that `conformance::at_each_tier` can tell which kernels have run.

@@ -53,8 +53,8 @@ pub trait Encode: Reset {
     /// Appends the wire form of `raw` to `out`.
     ///
     /// # Errors
-    /// Only if `out` has less room than `max_encoded_len(raw.len())`. This is checked first: after an error, `out` and the encoder's state are
-    /// unchanged.
+    /// Only if `out` has less room than `max_encoded_len(raw.len())`. It may succeed with less, if there is room for the wire: encoders of mpress that keep no state from
+    /// message to message always do, except those of diffpack, which write some alternatives before they choose the shortest. After an error, `out` and what the encoder does next are unchanged.
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError>;
 }
 

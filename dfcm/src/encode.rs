@@ -121,7 +121,8 @@ impl<W: Word, M: AsMut<[u64]>> Encode for Encoder<W, M> {
             Mode::Continuing(lines, ..) => lines,
         };
         let flags = lines.log2() | ((raw.len() % 8) as u8) << RAW_LEN_SHIFT;
-        out.within(most, |out| {
+        let continues = matches!(self.mode, Mode::Continuing(..));
+        let write = |out: &mut Out<'_>| {
             let table = &mut self.memory.as_mut()[..lines.words::<W>()];
             let context = match self.mode {
                 Mode::SelfContained(_) => {
@@ -142,7 +143,8 @@ impl<W: Word, M: AsMut<[u64]>> Encode for Encoder<W, M> {
                 *history = history.after(raw.len(), out.len() - start, left.sum);
             }
             Ok(())
-        })
+        };
+        if continues { out.within(most, write) } else { out.attempt(most, write) }
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) struct Settings {
 
 impl Effort {
     /// All efforts, lowest first.
-    pub const ALL: [Self; 3] = [Self::Fast, Self::Balanced, Self::Ratio];
+    pub const ALL: &[Self] = &[Self::Fast, Self::Balanced, Self::Ratio];
 
     /// The name in settings.
     #[must_use]

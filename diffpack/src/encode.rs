@@ -111,7 +111,11 @@ impl<W: entries::Word> Encode for Encoder<W> {
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
-        out.within(most, |out| W::encode(self, raw, out))
+        if self.hints.remember() {
+            out.within(most, |out| W::encode(self, raw, out))
+        } else {
+            out.attempt(most, |out| W::encode(self, raw, out))
+        }
     }
 }
 
@@ -163,8 +167,13 @@ impl<W: Word> Encoder<W> {
         if guess == Guess::No {
             return self.words(raw, settings, out);
         }
-        let start = out.len();
-        let records_len = self.records(raw, settings, out).map_or(usize::MAX, |()| out.len() - start);
+        let (start, room) = (out.len(), out.remaining());
+        let records_len = match self.records(raw, settings, out) {
+            Ok(()) => out.len() - start,
+            // With more room it could be the wire, which does not depend on the room.
+            Err(Full) if guess == Guess::Yes && room < raw.len() => return Err(Full),
+            Err(Full) => usize::MAX,
+        };
         if guess == Guess::Yes && records_len < raw.len() {
             return Ok(());
         }

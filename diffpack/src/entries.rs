@@ -7,7 +7,7 @@ use mpress_codec::{CodecId, DecodeError, Full, Out};
 /// An element of a message, as an unsigned integer: `u64` for doubles and 64-bit integers, `u32`, `u16`.
 ///
 /// Sealed, because each word has its own wire format and codec id.
-pub trait Word: internal::Entries {
+pub trait Word: internal::Entries + 'static {
     /// The codec id of the wire format for this word.
     const ID: CodecId;
     /// The name of the codec for this word.

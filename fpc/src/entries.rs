@@ -8,7 +8,7 @@ use mpress_codec::{CodecId, DecodeError, Full, Out};
 /// A value of a message, as an unsigned integer: `u64` for doubles, `u32` for single floats.
 ///
 /// Sealed, because each word has its own wire format and codec id.
-pub trait Word: internal::Entries {
+pub trait Word: internal::Entries + 'static {
     /// The codec id of the wire format for this word.
     const ID: CodecId;
     /// The name of the codec for this word.

@@ -24,7 +24,7 @@ pub struct Exchanged {
 /// A line that names the message that was not restored, and the difference.
 pub fn exchange(count: u64, seed: u64) -> Result<Exchanged, String> {
     let mut lzo = Lzo::new().map_err(|status| format!("liblzo2 gives status {status}"))?;
-    let mut encoders = Effort::ALL.map(Encoder::<Lzo1x>::new);
+    let mut encoders: Vec<_> = Effort::ALL.iter().copied().map(Encoder::<Lzo1x>::new).collect();
     let mut sum = Exchanged::default();
     for number in 0..count {
         let raw = message(&mut Noise(seed.wrapping_add(number)));

@@ -31,7 +31,7 @@ mod exchange {
                     let back = decode(&mut Decoder::<Lzo1x>::new(), &wire, len);
                     assert!(back.as_ref() == Ok(&raw), "{name}, {len} bytes, {compressor:?}");
                 }
-                for effort in Effort::ALL {
+                for &effort in Effort::ALL {
                     let wire = encode(&mut Encoder::<Lzo1x>::new(effort), &raw);
                     assert!(lzo.decompress(&wire, len) == Ok(raw.clone()), "{name}, {len} bytes, {effort:?}");
                 }

@@ -13,7 +13,7 @@ pub enum Effort {
 
 impl Effort {
     /// All efforts, lowest first.
-    pub const ALL: [Self; 2] = [Self::Fast, Self::Normal];
+    pub const ALL: &[Self] = &[Self::Fast, Self::Normal];
 
     /// A short name for reports and settings.
     #[must_use]

@@ -31,6 +31,6 @@ impl<F: Format> Encode for Encoder<F> {
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
-        out.within(most, |out| F::encode(raw, self.effort, &mut self.positions, out))
+        out.attempt(most, |out| F::encode(raw, self.effort, &mut self.positions, out))
     }
 }

@@ -30,5 +30,7 @@ fn lzo1x_normal() {
 #[test]
 fn the_defaults() {
     conformance::run_defaults::<Lz77>();
+    conformance::run_tight::<Lz77>();
     conformance::run_defaults::<Lzo1x>();
+    conformance::run_tight::<Lzo1x>();
 }

@@ -21,7 +21,7 @@ fn the_whole_corpus_comes_back() {
     let Some(files) = corpus() else { return };
     for file in files {
         let (messages, name) = (file.messages(), &*file.name);
-        for effort in Effort::ALL {
+        for &effort in Effort::ALL {
             let ratios =
                 [run::<Lz77>(messages.clone(), effort, name), run::<Lzo1x>(messages.clone(), effort, name)];
             // Noise does not compress; zeros and repeated keys do.

@@ -26,7 +26,7 @@ fn golden(name: &str, wire: &[u8]) -> Vec<u8> {
 }
 
 fn run<F: Format>() {
-    for effort in Effort::ALL {
+    for &effort in Effort::ALL {
         // One encoder for all messages: the output does not depend on earlier messages.
         let mut encoder = Encoder::<F>::new(effort);
         for name in NAMES {

@@ -79,7 +79,7 @@ fn the_bounds_are_reached() {
 #[test]
 fn the_bounds_are_never_passed() {
     fn run<F: Format>(raw: &[u8], what: &str) {
-        for effort in Effort::ALL {
+        for &effort in Effort::ALL {
             let wire = encode(&mut Encoder::<F>::new(effort), raw);
             assert!(wire.len() <= F::encoder().max_encoded_len(raw.len()).unwrap());
             assert!(read::<F>(&wire, raw.len()).as_deref() == Ok(raw), "{what}");
@@ -132,7 +132,7 @@ fn long_copies_of_every_length_come_back() {
                     Ok(raw.clone()),
                     "{len} from {distance}, {behind}"
                 );
-                for effort in Effort::ALL {
+                for &effort in Effort::ALL {
                     let wire = encode(&mut Encoder::<Lz77>::new(effort), &raw);
                     assert_eq!(read::<Lz77>(&wire, raw.len()), Ok(raw.clone()), "{len} from {distance}");
                     let wire = encode(&mut Encoder::<Lzo1x>::new(effort), &raw);

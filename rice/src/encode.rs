@@ -79,7 +79,7 @@ impl<W: entries::Word> Encode for Encoder<W> {
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
-        out.within(most, |out| W::encode(self.simd, self.mapping, raw, out))
+        out.attempt(most, |out| W::encode(self.simd, self.mapping, raw, out))
     }
 }
 

@@ -9,7 +9,7 @@ use mpress_codec::{CodecId, DecodeError, Full, Out};
 /// A word of a message: [`u8`], [`u16`], [`u32`] or [`u64`]. Signed integers are treated as their bit patterns.
 ///
 /// Sealed, because each word has its own wire format and codec id.
-pub trait Word: internal::Entries {
+pub trait Word: internal::Entries + 'static {
     /// The id of the codec for these words.
     const ID: CodecId;
     /// The name of that codec.

@@ -21,7 +21,7 @@ pub enum Mapping {
 
 impl Mapping {
     /// All mappings in the order of their codes on the wire.
-    pub const ALL: [Self; 4] = [Self::Unsigned, Self::Signed, Self::Delta, Self::Offset];
+    pub const ALL: &[Self] = &[Self::Unsigned, Self::Signed, Self::Delta, Self::Offset];
 
     /// A short name for reports and settings.
     #[must_use]

@@ -45,7 +45,7 @@ impl<C: Code> Encode for Encoder<C> {
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
-        out.within(most, |out| C::encode_message(self, raw, out))
+        out.attempt(most, |out| C::encode_message(self, raw, out))
     }
 }
 

@@ -99,7 +99,7 @@ fn compare(args: Args) -> Result<()> {
 }
 
 fn simd(name: &str) -> std::result::Result<Simd, String> {
-    let tier = Tier::ALL.into_iter().find(|tier| tier.name() == name);
+    let tier = Tier::ALL.iter().copied().find(|tier| tier.name() == name);
     Simd::new(tier.ok_or("not scalar, avx2 or avx512")?).ok_or_else(|| "this machine does not have it".into())
 }
 

@@ -46,7 +46,7 @@ fn run(args: Args) -> Result<()> {
     let simd = match &args.simd {
         None => Simd::detect(),
         Some(name) => {
-            let tier = Tier::ALL.into_iter().find(|tier| tier.name() == name);
+            let tier = Tier::ALL.iter().copied().find(|tier| tier.name() == name);
             tier.and_then(Simd::new).ok_or_else(|| format!("no tier {name} here"))?
         }
     };

@@ -142,15 +142,29 @@ pub(crate) unsafe fn append<W: Word>(
     if out.remaining() >= len + GROUP + ROOM {
         let (to, mut at) = (out.as_mut_ptr(), out.len());
         for (group, width) in groups {
+            debug_assert!(u32::from(*width) <= W::BITS && at - out.len() <= len);
             // SAFETY: the groups before this one are kept whole, so it begins within the `len` bytes, which have room for a group behind them. Those may be
             // uninitialised, and nothing else refers to them while `pack` writes.
             pack(group, *width, unsafe { &mut *to.add(at).cast() });
             at += lane_bits::<W>(*width) as usize;
         }
+        debug_assert!(at - out.len() >= len);
         // SAFETY: the groups are as long, and all of them have been written.
         unsafe { out.assume_written(len) };
         return Ok(());
     }
+    without_room_behind::<W>(groups, len, out, pack)
+}
+
+/// The same, where no room is left behind the groups.
+#[cold]
+#[inline(never)]
+fn without_room_behind<'a, W: Word>(
+    groups: impl Iterator<Item = (&'a Group, &'a u8)>,
+    len: usize,
+    out: &mut Out<'_>,
+    pack: impl Fn(&Group, u8, &mut Packed),
+) -> Result<(), Full> {
     let mut left = len;
     for (group, width) in groups {
         let mut packed = [MaybeUninit::new(0); GROUP + ROOM];

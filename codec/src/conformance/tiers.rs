@@ -14,7 +14,7 @@ use std::vec::Vec;
 #[must_use]
 pub fn tiers() -> Vec<Simd> {
     let tiers: Vec<_> = Simd::available().collect();
-    for missing in Tier::ALL.into_iter().filter(|tier| Simd::new(*tier).is_none()) {
+    for missing in Tier::ALL.iter().filter(|tier| Simd::new(**tier).is_none()) {
         skipped(&format!("tier {}, which this machine or build does not have", missing.name()));
     }
     if let Ok(required) = std::env::var("MPRESS_REQUIRE_SIMD") {
@@ -33,7 +33,7 @@ pub fn at_each_tier(suite: impl Fn(Simd)) {
         CHOSEN.take();
         suite(simd);
         let chosen = CHOSEN.take();
-        let chosen: BTreeSet<_> = Tier::ALL.into_iter().filter(|&tier| chosen & bit(tier) != 0).collect();
+        let chosen: BTreeSet<_> = Tier::ALL.iter().copied().filter(|&tier| chosen & bit(tier) != 0).collect();
         assert!(chosen.iter().eq(&[tier]), "a suite at {simd:?} chose kernels of {chosen:?}");
     }
 }

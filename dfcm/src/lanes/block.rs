@@ -27,9 +27,15 @@ pub(super) type Widths = [u8; GROUPS];
 /// Consecutive packed groups, and room after them: two groups' bytes can be accessed wherever a group starts.
 pub(super) type Body = [u8; BLOCK + GROUP];
 
-/// The packed length in bytes of the first `len` raw bytes of a block (format, section 10.5). The widths after them must be 0.
+/// The widths of the groups of a block's first `len` raw bytes.
+#[inline(always)]
+pub(super) fn used(widths: &Widths, len: usize) -> &[u8] {
+    &widths[..len.div_ceil(GROUP).min(GROUPS)]
+}
+
+/// The packed length in bytes of the first `len` raw bytes of a block (format, section 10.5). The widths of the groups after them must be 0.
 #[inline(always)]
 pub(super) fn packed_len<W: Word>(widths: &Widths, len: usize) -> usize {
     let sum = widths.iter().map(|width| usize::from(*width)).sum();
-    pack::packed_len::<W>(&widths[..len.div_ceil(GROUP).min(GROUPS)], len / W::WIDTH, sum)
+    pack::packed_len::<W>(used(widths, len), len / W::WIDTH, sum)
 }

@@ -76,7 +76,7 @@ impl<W: entries::Word> Encode for Encoder<W> {
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
-        out.within(most, |out| W::encode_lanes(self.simd, raw, out))
+        out.attempt(most, |out| W::encode_lanes(self.simd, raw, out))
     }
 }
 

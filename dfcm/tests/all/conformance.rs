@@ -68,7 +68,11 @@ fn floats_continuing() {
 #[test]
 fn the_defaults() {
     conformance::run_defaults::<Dfcm<u64>>();
+    conformance::run_tight::<Dfcm<u64>>();
     conformance::run_defaults::<Dfcm<u32>>();
+    conformance::run_tight::<Dfcm<u32>>();
     conformance::run_defaults::<lanes::Lanes<u64>>();
+    conformance::run_tight::<lanes::Lanes<u64>>();
     conformance::run_defaults::<lanes::Lanes<u32>>();
+    conformance::run_tight::<lanes::Lanes<u32>>();
 }

@@ -24,7 +24,7 @@ fn agree<W: Word>(effort: Effort, raw: &[u8], what: &str) -> Vec<u8> {
 }
 
 fn run<W: Word>() {
-    for effort in Effort::ALL {
+    for &effort in Effort::ALL {
         for (name, generate) in families() {
             for len in [0, 1, 9, 800, 2048, 2050, 4096, 5003, 20_000, 100_001] {
                 let wire = agree::<W>(effort, &generate(len), name);

@@ -26,7 +26,7 @@ fn bound_is_reached<W: Word>() {
         let raw = random_bytes(7, len);
         let words = len / size_of::<W>() * size_of::<W>();
         let most = header(0, len).len() + len + 2 * words.div_ceil(2048);
-        for effort in Effort::ALL {
+        for &effort in Effort::ALL {
             let wire = encode(&mut Encoder::<W>::new(effort), &raw);
             assert!(wire.len() <= most, "{len} bytes, {effort:?}");
             assert!(len < 1000 || wire.len() == most, "{len} bytes of noise, {effort:?}");
@@ -116,7 +116,7 @@ fn noise_of_any_width_is_not_worthwhile() {
 #[test]
 fn data_is_worthwhile() {
     for simd in tiers() {
-        for effort in Effort::ALL {
+        for &effort in Effort::ALL {
             let encoder = Encoder64::new(effort).with_simd(simd);
             let words =
                 |word: fn(u64) -> u64| (0..5000).flat_map(|i| word(i).to_le_bytes()).collect::<Vec<u8>>();
@@ -251,7 +251,7 @@ fn wires_from_before_this_format_are_refused() {
 #[test]
 fn a_message_of_zeros_has_one_length() {
     let len = 1 << 20;
-    for effort in Effort::ALL {
+    for &effort in Effort::ALL {
         let wire = encode(&mut Encoder64::new(effort), &vec![0; len]);
         assert!(said(&wire, len) == Ok(vec![0; len]));
         for other in [0, 8, len / 2, len - 2048, len - 64, len - 8, len + 8, len + 64, len + 2048, 2 * len] {
@@ -265,7 +265,7 @@ fn a_remembering_encoder_forgets_on_reset() {
     let field = |scale: f64, len: u32| -> Vec<u8> {
         (0..len).flat_map(|i| (scale * (f64::from(i) * 0.01).sin()).to_le_bytes()).collect()
     };
-    for effort in Effort::ALL {
+    for &effort in Effort::ALL {
         let mut encoder = Encoder64::remembering(effort);
         let first = encode(&mut encoder, &field(1.0, 4000));
         for len in [4000, 4000, 1000, 300] {

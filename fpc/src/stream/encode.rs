@@ -53,7 +53,7 @@ impl<M: AsMut<[u64]>> Encode for Encoder<M> {
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
-        out.within(most, |out| {
+        out.attempt(most, |out| {
             out.extend_from_slice(&[self.tables.get()])?;
             let tables = &mut self.memory.as_mut()[..self.tables.words()];
             tables.fill(0);

@@ -37,6 +37,9 @@ fn streams() {
 #[test]
 fn the_defaults() {
     conformance::run_defaults::<Fpc<u64>>();
+    conformance::run_tight::<Fpc<u64>>();
     conformance::run_defaults::<Fpc<u32>>();
+    conformance::run_tight::<Fpc<u32>>();
     conformance::run_defaults::<FpcStream>();
+    conformance::run_tight::<FpcStream>();
 }

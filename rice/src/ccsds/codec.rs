@@ -85,7 +85,7 @@ impl Encode for Encoder {
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
-        out.within(most, |out| {
+        out.attempt(most, |out| {
             let mut result = out.all_or_nothing(|out| self.coded(self.parameters, raw, out));
             if let Err(Stop::Sample { .. }) = result {
                 result = out.all_or_nothing(|out| self.coded(self.parameters.widened(), raw, out));

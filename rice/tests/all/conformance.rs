@@ -8,7 +8,7 @@ fn run<W: Word>() {
         conformance::run::<Rice<W>, _, _>(|| {
             (Encoder::<W>::auto().with_simd(simd), Decoder::<W>::new().with_simd(simd))
         });
-        for mapping in Mapping::ALL {
+        for &mapping in Mapping::ALL {
             conformance::run::<Rice<W>, _, _>(|| {
                 (Encoder::<W>::new(mapping).with_simd(simd), Decoder::<W>::new().with_simd(simd))
             });
@@ -58,8 +58,13 @@ fn ccsds() {
 #[test]
 fn the_defaults() {
     conformance::run_defaults::<Rice<u8>>();
+    conformance::run_tight::<Rice<u8>>();
     conformance::run_defaults::<Rice<u16>>();
+    conformance::run_tight::<Rice<u16>>();
     conformance::run_defaults::<Rice<u32>>();
+    conformance::run_tight::<Rice<u32>>();
     conformance::run_defaults::<Rice<u64>>();
+    conformance::run_tight::<Rice<u64>>();
     conformance::run_defaults::<mpress_rice::ccsds::Ccsds121>();
+    conformance::run_tight::<mpress_rice::ccsds::Ccsds121>();
 }

@@ -159,7 +159,7 @@ fn bound_is_exact<W: Word>() {
     for words in [0, 1, 2, 255, 256, 257, 512, 513, 1000] {
         for tail in [0, size_of::<W>() - 1] {
             let raw = random_bytes(words as u64, words * size_of::<W>() + tail);
-            for mut encoder in Mapping::ALL.map(Encoder::<W>::new).into_iter().chain([Encoder::auto()]) {
+            for mut encoder in Mapping::ALL.iter().copied().map(Encoder::<W>::new).chain([Encoder::auto()]) {
                 let bound = encoder.max_encoded_len(raw.len());
                 assert_eq!(bound, Some(header(raw.len()).len() + raw.len() + 2 * words.div_ceil(256)));
                 assert_eq!(Some(encode(&mut encoder, &raw).len()), bound, "{words} words");
@@ -182,7 +182,7 @@ fn each_mapping_is_the_best_for_something_and_auto_finds_it() {
     let noise = random_bytes(1, 4 * 256);
     let noise = |i: usize| u32::from_le_bytes(*noise[4 * i..].first_chunk().unwrap());
     let small = |i: usize| noise(i) >> 26 >> noise(i).trailing_ones();
-    for mapping in Mapping::ALL {
+    for &mapping in Mapping::ALL {
         let word = |i: usize| match mapping {
             Mapping::Unsigned => small(i),
             Mapping::Signed => small(i).wrapping_sub(small((i + 1) % 256)),
@@ -193,10 +193,7 @@ fn each_mapping_is_the_best_for_something_and_auto_finds_it() {
         let raw: Vec<u8> = (0..256).flat_map(|i| word(i).to_le_bytes()).collect();
         let len = |mapping| encode(&mut Encoder32::new(mapping), &raw).len();
         let best = encode(&mut Encoder32::new(mapping), &raw);
-        assert!(
-            Mapping::ALL.into_iter().all(|other| other == mapping || len(other) > best.len()),
-            "{mapping:?}"
-        );
+        assert!(Mapping::ALL.iter().all(|&other| other == mapping || len(other) > best.len()), "{mapping:?}");
         assert!(encode(&mut Encoder32::auto(), &raw) == best, "{mapping:?}");
     }
 }

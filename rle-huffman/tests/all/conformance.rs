@@ -40,6 +40,9 @@ fn shannon_fano() {
 #[test]
 fn the_defaults() {
     conformance::run_defaults::<Rle>();
+    conformance::run_tight::<Rle>();
     conformance::run_defaults::<Huffman>();
+    conformance::run_tight::<Huffman>();
     conformance::run_defaults::<ShannonFano>();
+    conformance::run_tight::<ShannonFano>();
 }

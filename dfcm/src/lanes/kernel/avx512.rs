@@ -4,7 +4,7 @@ mod predict;
 mod vector;
 
 use super::Kernel;
-use crate::lanes::block::{Block, Body, Widths, packed_len};
+use crate::lanes::block::{Block, Body, Widths, packed_len, used};
 use crate::lanes::past::Past;
 use crate::lanes::probe::Sample;
 use crate::lanes::window::View;
@@ -30,8 +30,16 @@ impl<W: Word> Kernel<W> for Avx512 {
     }
     #[inline(always)]
     fn pack(self, residuals: &Block, widths: Widths, len: usize, out: &mut Out<'_>) -> Result<(), Full> {
-        // SAFETY: `self` proves the features that the call requires; and these are the widths of words, and the length of the groups.
-        unsafe { avx512::pack::<W, false>(&residuals.0, &widths, packed_len::<W>(&widths, len), false, out) }
+        // SAFETY: `self` proves the features that the call requires; and these are the widths of words, and the length of their groups.
+        unsafe {
+            avx512::pack::<W, false>(
+                &residuals.0,
+                used(&widths, len),
+                packed_len::<W>(&widths, len),
+                false,
+                out,
+            )
+        }
     }
     #[inline(always)]
     fn unpack(self, body: &Body, widths: &Widths, residuals: &mut Block) {

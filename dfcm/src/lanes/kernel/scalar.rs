@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::Kernel;
-use crate::lanes::block::{Block, Body, Group, Widths, packed_len};
+use crate::lanes::block::{Block, Body, Group, Widths, packed_len, used};
 use crate::lanes::format::GROUPS;
 use crate::lanes::past::{BEFORE, Past, Row};
 use crate::lanes::predictor::drift;
@@ -65,7 +65,7 @@ impl<W: Word> Kernel<W> for Scalar {
 
     #[inline(always)]
     fn pack(self, residuals: &Block, widths: Widths, len: usize, out: &mut Out<'_>) -> Result<(), Full> {
-        pack::pack::<W>(&residuals.0, &widths, packed_len::<W>(&widths, len), out)
+        pack::pack::<W>(&residuals.0, used(&widths, len), packed_len::<W>(&widths, len), out)
     }
 
     #[inline(always)]
