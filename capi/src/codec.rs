@@ -104,7 +104,7 @@ pub unsafe extern "C" fn mpress_codec_max_encoded_len(
 /// All can be decoded in any order. Thread-safe.
 ///
 /// # Errors
-/// MPRESS_STATUS_ROOM if `room` is too small: `*len` is the required room, and nothing was written.
+/// MPRESS_STATUS_ROOM if `room` is too small: `*len` is the required room; `wire` may be changed.
 /// MPRESS_STATUS_ARGUMENT.
 ///
 /// # Safety
