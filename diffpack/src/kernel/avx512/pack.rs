@@ -1,14 +1,13 @@
 //! Packs groups to bits and back: eight lanes of one width, by shifts within lanes and byte permutations across them.
 
-use crate::decode::rebuild::Packed;
-use crate::format::{BLOCK, GROUP, GROUPS};
+use crate::format::{BLOCK, GROUP};
 use crate::kernel::avx2::{spans_nine, sum_and_ends};
 use crate::kernel::block::{Block, Groups, Widths, byte_bits};
 use crate::kernel::scalar::{packed_len, used};
 use crate::word::Word;
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
-use mpress_codec::support::avx512::{Layout, V, load, load_to_the_end, load_unchecked, store};
+use mpress_codec::support::avx512::{Layout, load, load_to_the_end, load_unchecked, store};
 use mpress_codec::{Full, Out};
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
@@ -72,63 +71,35 @@ unsafe fn append<W: Word>(residuals: &Block, widths: &[u8], len: usize, plain: b
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn unpack<W: Word>(wire: &[u8], widths: &Widths, words: usize, residuals: &mut Groups) {
-    let mut source = Source::new::<W>(Packed { wire, widths });
-    for (i, group) in residuals.iter_mut().enumerate().take(words.div_ceil(W::LANES)) {
-        store(group, source.group::<W>(i));
+    if spans_nine::<W>(widths) {
+        unpack_groups::<W, false>(wire, widths, words, residuals);
+    } else {
+        unpack_groups::<W, true>(wire, widths, words, residuals);
     }
 }
 
-/// Reads packed groups, one after the other.
-pub(super) struct Source<'a> {
-    packed: Packed<'a>,
-    /// The offset of the next group.
-    at: usize,
-    /// Whether no lane spans nine bytes.
-    narrow: bool,
-}
-
-impl<'a> Source<'a> {
-    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline]
-    pub(super) fn new<W: Word>(packed: Packed<'a>) -> Self {
-        Self { packed, at: 0, narrow: !spans_nine::<W>(packed.widths) }
-    }
-
-    /// The residuals of group `i`, which follows the group read before.
-    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline]
-    pub(super) fn group<W: Word>(&mut self, i: usize) -> V {
-        let group = load_to_the_end(self.packed.wire, self.at);
-        self.unpacked::<W>(i, group)
-    }
-
-    /// Whether at least this number of bytes is left.
-    pub(super) fn has(&self, bytes: usize) -> bool {
-        self.packed.wire.len() >= self.at + bytes
-    }
-
-    /// The residuals of group `i`, which follows the group read before.
-    ///
-    /// # Safety
-    /// A vector or more is left.
-    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline]
-    pub(super) unsafe fn inside<W: Word>(&mut self, i: usize) -> V {
-        // SAFETY: guaranteed by the caller.
-        let group = unsafe { load_unchecked(self.packed.wire, self.at) };
-        self.unpacked::<W>(i, group)
-    }
-
-    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline]
-    fn unpacked<W: Word>(&mut self, i: usize, group: V) -> V {
-        let width = self.packed.widths[i % GROUPS];
-        let layout = Layout::of::<W>(width);
-        self.at += usize::from(width) * W::PER_LANE as usize;
-        if self.narrow {
-            layout.apart::<W, true>(group, width)
-        } else {
-            layout.apart::<W, false>(group, width)
-        }
+const AHEAD: usize = 2048;
+/// `NARROW`: no lane spans nine bytes.
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn unpack_groups<W: Word, const NARROW: bool>(
+    wire: &[u8],
+    widths: &Widths,
+    words: usize,
+    residuals: &mut Groups,
+) {
+    let (mut at, end) = (0, (wire.len() + 1).saturating_sub(GROUP));
+    // Not past the end.
+    let ahead = if wire.len() > 2 * AHEAD { AHEAD } else { 0 };
+    for (group, width) in residuals.iter_mut().zip(used::<W>(widths, words)) {
+        // Bound, so that nothing else need be.
+        let width = (*width).min(W::BITS as u8);
+        // SAFETY: up to the end there is a vector; a prefetch is a hint, which does nothing for an address that cannot be read.
+        let packed = unsafe {
+            _mm_prefetch::<_MM_HINT_T0>(wire.as_ptr().wrapping_add(at + ahead).cast());
+            if at < end { load_unchecked(wire, at) } else { load_to_the_end(wire, at) }
+        };
+        at += usize::from(width) * W::PER_LANE as usize;
+        store(group, Layout::of::<W>(width).apart::<W, NARROW>(packed, width));
     }
 }
