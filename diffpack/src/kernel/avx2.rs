@@ -14,7 +14,7 @@ use crate::word::Word;
 use mpress_codec::support::avx2::store;
 use mpress_codec::support::{Avx2, prefetch};
 use mpress_codec::{Full, Out};
-pub(super) use pack::{spans_nine, sum_and_ends};
+pub(super) use pack::{ahead, spans_nine, sum_and_ends};
 
 impl<W: Word> Kernel<W> for Avx2 {
     const ENCODES: Code = code!(predict::difference_cost::<W>: 2048, predict::below_cost::<W>: 768, predict::difference::<W>: 1024, predict::widths::<W>: 768, pack::pack::<W>: 1024);

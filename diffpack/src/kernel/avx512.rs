@@ -50,7 +50,7 @@ impl<W: Word> Kernel<W> for Avx512 {
         out: &mut Out<'_>,
     ) -> Result<(), Full> {
         if let Domain::Fixed(_) = form.predictor.domain {
-            return in_steps(self, packed, form, scratch, start, out);
+            return Kernel::<W>::apart(self, || in_steps(self, packed, form, scratch, start, out));
         }
         let residuals = scratch.words.groups_mut();
         // SAFETY: `self` proves the features that the calls require.

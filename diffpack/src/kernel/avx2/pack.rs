@@ -301,6 +301,12 @@ pub(in crate::kernel) fn spans_nine<W: Word>(widths: &Widths) -> bool {
     _mm256_testz_si256(some, some) == 0
 }
 
+/// How many bytes ahead to ask for: the processor itself does not look past the end of a page. Nothing past the end of the wire.
+#[inline(always)]
+pub(in crate::kernel) fn ahead(wire: &[u8]) -> usize {
+    if wire.len() > 2 * BLOCK { BLOCK } else { 0 }
+}
+
 /// `NINE`: some lanes span nine bytes.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
@@ -309,12 +315,14 @@ fn unpack_groups<W: Word, const NINE: bool>(
     words: usize,
     mut take: impl FnMut([V; 2]),
 ) {
-    let mut at = 0;
+    let (mut at, ahead) = (0, ahead(wire));
     let mut spare = [0; GROUP + ROOM];
     for width in used::<W>(widths, words) {
         let bits = u32::from(*width) * W::PER_LANE;
         let Some(layout) = LANES.get(bits as usize) else { return };
         let packed = window(wire, at, &mut spare);
+        // SAFETY: a prefetch is a hint, which does nothing for an address that cannot be read.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(wire.as_ptr().wrapping_add(at + ahead).cast()) };
         let mut v = lanes(packed, layout, bits, 0);
         for (v, shift) in v.iter_mut().zip(shifts(bits)) {
             *v = _mm256_srlv_epi64(*v, shift);

@@ -1,7 +1,7 @@
 //! Packs groups to bits and back: eight lanes of one width, by shifts within lanes and byte permutations across them.
 
 use crate::format::{BLOCK, GROUP};
-use crate::kernel::avx2::{spans_nine, sum_and_ends};
+use crate::kernel::avx2::{ahead, spans_nine, sum_and_ends};
 use crate::kernel::block::{Block, Groups, Widths, byte_bits};
 use crate::kernel::scalar::{packed_len, used};
 use crate::word::Word;
@@ -78,7 +78,6 @@ pub(super) fn unpack<W: Word>(wire: &[u8], widths: &Widths, words: usize, residu
     }
 }
 
-const AHEAD: usize = 2048;
 /// `NARROW`: no lane spans nine bytes.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
@@ -88,9 +87,7 @@ fn unpack_groups<W: Word, const NARROW: bool>(
     words: usize,
     residuals: &mut Groups,
 ) {
-    let (mut at, end) = (0, (wire.len() + 1).saturating_sub(GROUP));
-    // Not past the end.
-    let ahead = if wire.len() > 2 * AHEAD { AHEAD } else { 0 };
+    let (mut at, ahead, end) = (0, ahead(wire), (wire.len() + 1).saturating_sub(GROUP));
     for (group, width) in residuals.iter_mut().zip(used::<W>(widths, words)) {
         // Bound, so that nothing else need be.
         let width = (*width).min(W::BITS as u8);

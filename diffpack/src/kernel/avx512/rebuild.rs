@@ -19,11 +19,14 @@ use mpress_codec::{Full, Out};
 /// The terms of three lags, and the word itself.
 const TERMS: usize = 1 << MAX_ORDER;
 
-/// The words a distance before some others, at least two vectors. A load that spans two recent stores would wait until both are in the cache, so they are
-/// made of two loads.
+/// The distance from which on a vector is loaded as it is. Where it spans two recent stores, the load would wait until both are in the cache, so it is made of
+/// two.
+const FAR: usize = 12 * GROUP;
+
+/// The words a distance before some others, at least two vectors.
 #[derive(Clone, Copy)]
 struct Term {
-    /// The distance of the later vector, in bytes, and which lanes the words consist of.
+    /// The distance in bytes of the vector, or of the later one of two and which lanes of them the words are.
     back: usize,
     up: V,
 }
@@ -31,8 +34,9 @@ struct Term {
 impl Term {
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
-    fn new<W: Word>(shift: usize) -> Self {
-        Self { back: shift / GROUP * GROUP, up: lanes_up::<W>(shift % GROUP / W::WIDTH) }
+    fn new<W: Word>(shift: usize, far: bool) -> Self {
+        let lanes = if far { 0 } else { shift % GROUP };
+        Self { back: shift - lanes, up: lanes_up::<W>(lanes / W::WIDTH) }
     }
 }
 
@@ -63,9 +67,12 @@ impl Message {
     /// The message is a vector longer than the term's shift, which is two vectors or more.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
-    unsafe fn inside<W: Word>(&self, term: &Term) -> V {
+    unsafe fn inside<W: Word, const IS_FAR: bool>(&self, term: &Term) -> V {
         // SAFETY: guaranteed by the caller; `back` is at least two vectors, because a shift is.
-        unsafe { behind::<W>(self.before(term.back), term.up, self.before(term.back + GROUP)) }
+        unsafe {
+            let later = self.before(term.back);
+            if IS_FAR { later } else { behind::<W>(later, term.up, self.before(term.back + GROUP)) }
+        }
     }
 
     /// Appends the first `len` bytes of a vector, at least one, or all of it if `len` is more.
@@ -106,9 +113,10 @@ pub(super) fn prefetch_code<W: Word>(predictor: &Predictor) {
     if predictor.has_maximum() {
         return prefetch(Message::below::<W> as *const u8, 320);
     }
-    prefetch(Message::differences::<W> as *const u8, 1664);
+    prefetch(Message::differences::<W> as *const u8, 2048);
     if shorts::<W>(predictor.lags()) > 0 {
         prefetch(short::undo::<W> as *const u8, 1600);
+        prefetch(short::difference_before::<W> as *const u8, 384);
     }
     if shorts::<W>(predictor.lags()) < predictor.lags().len() {
         prefetch(Message::append_others::<W> as *const u8, 640);
@@ -180,9 +188,10 @@ impl Message {
         }
         let longs = lags.len() - count;
         let shifts = &shifts::<W>(&lags[count..])[..1 << longs.min(MAX_ORDER)];
+        let far = shifts.get(1).is_some_and(|least| *least >= FAR);
         let mut terms = [Term { back: 0, up: _mm512_setzero_si512() }; TERMS];
         for (term, shift) in terms.iter_mut().zip(shifts) {
-            *term = Term::new::<W>(*shift);
+            *term = Term::new::<W>(*shift, far);
         }
         // The groups of which a term may reach before the message.
         let edge = match shifts {
@@ -194,10 +203,12 @@ impl Message {
         // SAFETY: guaranteed by the caller; `whole` are the groups after the edge.
         unsafe {
             self.append_others::<W>(first, shifts, first.len() * GROUP);
-            match longs {
-                0 => self.append_whole::<W, 0>(whole, &terms),
-                1 => self.append_whole::<W, 1>(whole, &terms),
-                2 => self.append_whole::<W, 2>(whole, &terms),
+            match (longs, far) {
+                (0, _) => self.append_whole::<W, 0, true>(whole, &terms),
+                (1, false) => self.append_whole::<W, 1, false>(whole, &terms),
+                (1, true) => self.append_whole::<W, 1, true>(whole, &terms),
+                (2, false) => self.append_whole::<W, 2, false>(whole, &terms),
+                (2, true) => self.append_whole::<W, 2, true>(whole, &terms),
                 _ => self.append_others::<W>(whole, shifts, whole.len() * GROUP),
             }
             self.append_others::<W>(last, shifts, len % GROUP);
@@ -210,16 +221,23 @@ impl Message {
     /// No term reaches before the message, and `out` has room for the groups.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
-    unsafe fn append_whole<W: Word, const LONGS: usize>(&mut self, groups: &[Group], terms: &[Term; TERMS]) {
+    unsafe fn append_whole<W: Word, const LONGS: usize, const IS_FAR: bool>(
+        &mut self,
+        groups: &[Group],
+        terms: &[Term; TERMS],
+    ) {
         for group in groups {
             let mut v = load(group);
             // SAFETY: guaranteed by the caller.
             unsafe {
                 if LONGS > 0 {
-                    v = add::<W>(v, self.inside::<W>(&terms[1]));
+                    v = add::<W>(v, self.inside::<W, IS_FAR>(&terms[1]));
                 }
                 if LONGS > 1 {
-                    v = sub::<W>(add::<W>(v, self.inside::<W>(&terms[2])), self.inside::<W>(&terms[3]));
+                    v = sub::<W>(
+                        add::<W>(v, self.inside::<W, IS_FAR>(&terms[2])),
+                        self.inside::<W, IS_FAR>(&terms[3]),
+                    );
                 }
                 self.append(v, GROUP);
             }

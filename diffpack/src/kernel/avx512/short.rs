@@ -1,6 +1,6 @@
 //! Short lags: factors 1 - B^lag whose last values stay in registers.
 
-use crate::format::{GROUP, MAX_ORDER};
+use crate::format::GROUP;
 use crate::kernel::block::Group;
 use crate::kernel::scalar::shifts;
 use crate::word::Word;
@@ -88,8 +88,10 @@ impl Short {
         let mut short = Self { lag, keep: [0; STEPS], up: [zero; STEPS], from: zero, last: [zero; 2] };
         let rest = lags.get(i + 1..).unwrap_or_default();
         let vectors = if message.is_empty() { 0 } else { 1 + usize::from(lag > W::LANES) };
+        let shifts = shifts::<W>(rest);
+        let shifts = shifts.get(..1 << rest.len()).unwrap_or(&shifts);
         for (last, i) in short.last[..vectors].iter_mut().zip(1..) {
-            *last = difference_before::<W>(message, i * GROUP, rest);
+            *last = difference_before::<W>(message, i * GROUP, shifts);
         }
         short.from = if lag > W::LANES {
             lanes_up::<W>(lag - W::LANES)
@@ -164,12 +166,12 @@ pub(super) fn load_edge<W: Word>(message: &[u8], at: isize) -> V {
     }
 }
 
-/// The difference by up to two lags of the vector `back` bytes before the end of a message.
+/// The vector `back` bytes before the end of a message, of a difference whose terms have these shifts.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline(never)]
-fn difference_before<W: Word>(message: &[u8], back: usize, lags: &[u16]) -> V {
+pub(super) fn difference_before<W: Word>(message: &[u8], back: usize, shifts: &[usize]) -> V {
     let mut v = _mm512_setzero_si512();
-    for (subset, shift) in shifts::<W>(lags).iter().enumerate().take(1 << lags.len().min(MAX_ORDER)) {
+    for (subset, shift) in shifts.iter().enumerate() {
         let words = load_edge::<W>(message, message.len() as isize - (back + shift) as isize);
         v = if subset.count_ones() % 2 == 0 { add::<W>(v, words) } else { sub::<W>(v, words) };
     }
