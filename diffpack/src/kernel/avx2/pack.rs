@@ -321,8 +321,7 @@ fn unpack_groups<W: Word, const NINE: bool>(
         let bits = u32::from(*width) * W::PER_LANE;
         let Some(layout) = LANES.get(bits as usize) else { return };
         let packed = window(wire, at, &mut spare);
-        // SAFETY: a prefetch is a hint, which does nothing for an address that cannot be read.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(wire.as_ptr().wrapping_add(at + ahead).cast()) };
+        _mm_prefetch::<_MM_HINT_T0>(wire.as_ptr().wrapping_add(at + ahead).cast());
         let mut v = lanes(packed, layout, bits, 0);
         for (v, shift) in v.iter_mut().zip(shifts(bits)) {
             *v = _mm256_srlv_epi64(*v, shift);

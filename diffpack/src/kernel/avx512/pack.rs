@@ -91,11 +91,9 @@ fn unpack_groups<W: Word, const NARROW: bool>(
     for (group, width) in residuals.iter_mut().zip(used::<W>(widths, words)) {
         // Bound, so that nothing else need be.
         let width = (*width).min(W::BITS as u8);
-        // SAFETY: up to the end there is a vector; a prefetch is a hint, which does nothing for an address that cannot be read.
-        let packed = unsafe {
-            _mm_prefetch::<_MM_HINT_T0>(wire.as_ptr().wrapping_add(at + ahead).cast());
-            if at < end { load_unchecked(wire, at) } else { load_to_the_end(wire, at) }
-        };
+        _mm_prefetch::<_MM_HINT_T0>(wire.as_ptr().wrapping_add(at + ahead).cast());
+        // SAFETY: before the end there is a vector.
+        let packed = if at < end { unsafe { load_unchecked(wire, at) } } else { load_to_the_end(wire, at) };
         at += usize::from(width) * W::PER_LANE as usize;
         store(group, Layout::of::<W>(width).apart::<W, NARROW>(packed, width));
     }

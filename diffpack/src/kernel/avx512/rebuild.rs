@@ -1,9 +1,8 @@
-//! Residuals to words in one pass: a group stays in registers from the wire to the message. Nothing but a few last values connects one group to the
-//! next, so the processor works on many at a time.
+//! Residuals to words: one pass over the block for each lag shorter than two vectors ([`short`]), and one that appends the words.
 //!
-//! Lags shorter than two vectors are undone in registers: within a vector by prefix sums, between vectors by carrying the last values. The terms of
-//! longer lags are read from the message: if y is the difference by the long lags a, b, ..., then x(i) = y(i) + x(i - a) + x(i - b) - x(i - a -
-//! b)..., so nothing but the message itself must be kept.
+//! That one reads the terms of longer lags from the message: if y is the difference by the long lags a, b, ..., then x(i) = y(i) + x(i - a) + x(i - b) -
+//! x(i - a - b)..., so nothing but the message itself must be kept. To keep a group in registers from the wire to the message is a seventh faster where all is in
+//! the first cache, but takes a function for each form, and blocks that nearly all wait for the wire, or for the code, do not gain from it.
 
 use super::short::{self, SOME, lanes_up, load_edge};
 use crate::decode::rebuild::Form;
@@ -115,7 +114,7 @@ pub(super) fn prefetch_code<W: Word>(predictor: &Predictor) {
     }
     prefetch(Message::differences::<W> as *const u8, 2048);
     if shorts::<W>(predictor.lags()) > 0 {
-        prefetch(short::undo::<W> as *const u8, 1600);
+        prefetch(short::undo::<W> as *const u8, 1728);
         prefetch(short::difference_before::<W> as *const u8, 384);
     }
     if shorts::<W>(predictor.lags()) < predictor.lags().len() {
