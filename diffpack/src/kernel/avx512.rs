@@ -32,7 +32,7 @@ use mpress_codec::{Full, Out};
 impl<W: Word> Kernel<W> for Avx512 {
     const ENCODES: Code = code!(predict::difference_cost::<W>: 2048, predict::below_cost::<W>: 512, predict::difference::<W>: 1600, predict::widths::<W>: 384, pack::pack::<W>: 1152);
     fn prefetch_rebuild(self, predictor: &Predictor) {
-        prefetch(pack::unpack::<W> as *const u8, 640);
+        prefetch(pack::unpack::<W> as *const u8, 512);
         rebuild::prefetch_code::<W>(predictor);
     }
     apart!("avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt");
