@@ -118,7 +118,7 @@ pub(super) fn prefetch_code<W: Word>(predictor: &Predictor) {
         prefetch(short::difference_before::<W> as *const u8, 384);
     }
     if shorts::<W>(predictor.lags()) < predictor.lags().len() {
-        prefetch(Message::append_others::<W> as *const u8, 1152);
+        prefetch(Message::append_others::<W> as *const u8, 448);
     }
 }
 
@@ -201,16 +201,16 @@ impl Message {
         let (whole, last) = rest.split_at(len / GROUP - first.len());
         // SAFETY: guaranteed by the caller; `whole` are the groups after the edge.
         unsafe {
-            self.append_others::<W>(first, shifts, &terms, first.len() * GROUP);
+            self.append_others::<W>(first, shifts, first.len() * GROUP);
             match (longs, far) {
                 (0, _) => self.append_whole::<W, 0, true>(whole, &terms),
                 (1, false) => self.append_whole::<W, 1, false>(whole, &terms),
                 (1, true) => self.append_whole::<W, 1, true>(whole, &terms),
                 (2, false) => self.append_whole::<W, 2, false>(whole, &terms),
                 (2, true) => self.append_whole::<W, 2, true>(whole, &terms),
-                _ => self.append_others::<W>(whole, shifts, &terms, whole.len() * GROUP),
+                _ => self.append_others::<W>(whole, shifts, whole.len() * GROUP),
             }
-            self.append_others::<W>(last, shifts, &terms, len % GROUP);
+            self.append_others::<W>(last, shifts, len % GROUP);
         }
     }
 
@@ -249,32 +249,12 @@ impl Message {
     /// `out` has room for them.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline(never)]
-    unsafe fn append_others<W: Word>(
-        &mut self,
-        groups: &[Group],
-        shifts: &[usize],
-        terms: &[Term; TERMS],
-        len: usize,
-    ) {
+    unsafe fn append_others<W: Word>(&mut self, groups: &[Group], shifts: &[usize], len: usize) {
         for (group, i) in groups.iter().zip(0..len.div_ceil(GROUP)) {
             let mut v = load(group);
-            let words = |i: usize| {
-                let shift = shifts.get(i).copied().unwrap_or(0);
-                if self.len < shift + GROUP {
-                    return load_edge::<W>(self.bytes(), self.len as isize - shift as isize);
-                }
-                // SAFETY: the condition.
-                unsafe { self.inside::<W, false>(&terms[i]) }
-            };
-            if shifts.len() > 1 {
-                v = add::<W>(v, words(1));
-            }
-            if shifts.len() > 2 {
-                v = sub::<W>(add::<W>(v, words(2)), words(3));
-            }
-            if shifts.len() > 4 {
-                v = add::<W>(add::<W>(v, words(4)), words(7));
-                v = sub::<W>(sub::<W>(v, words(5)), words(6));
+            for (subset, shift) in shifts.iter().enumerate().skip(1) {
+                let words = load_edge::<W>(self.bytes(), self.len as isize - *shift as isize);
+                v = if subset.count_ones() % 2 == 0 { sub::<W>(v, words) } else { add::<W>(v, words) };
             }
             // SAFETY: guaranteed by the caller.
             unsafe { self.append(v, len - i * GROUP) };
