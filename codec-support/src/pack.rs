@@ -16,6 +16,17 @@ pub type Group = [u8; GROUP];
 /// The number of bytes past a group's 64 that may be written or read.
 pub(crate) const ROOM: usize = 24;
 
+/// The bytes of a wire that are asked for ahead: the processor itself does not look past the end of a page.
+#[cfg(target_arch = "x86_64")]
+const AHEAD: usize = 2 << 10;
+
+/// How many bytes ahead to ask for, of a wire that is long enough. Nothing past its end.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(crate) fn ahead(wire: &[u8]) -> usize {
+    if wire.len() > 2 * AHEAD { AHEAD } else { 0 }
+}
+
 /// A group as 64-bit lanes.
 #[inline(always)]
 pub fn lanes(group: &Group) -> [u64; 8] {

@@ -30,6 +30,11 @@ macro_rules! operations {
             unsafe { super::avx2::gather(spread, bits) }
         }
         #[inline]
+        fn joined(self, eights: [u64; GROUPS / 8]) -> Widths {
+            // SAFETY: as above.
+            unsafe { super::avx2::joined(eights) }
+        }
+        #[inline]
         fn sum_and_ends(self, widths: &Widths, groups: usize) -> (usize, u8, u8) {
             // SAFETY: as above.
             unsafe { super::avx2::sum_and_ends(widths, groups) }
@@ -138,7 +143,7 @@ mod tests;
 pub(crate) mod window;
 
 use crate::decode::rebuild::{self, Form, Packed, Scratch};
-use crate::format::{BLOCK, Predictor};
+use crate::format::{BLOCK, GROUPS, Predictor};
 use crate::word::Word;
 use block::{Block, Group, Groups, Mask, Widths};
 use mpress_codec::simd::Simd;
@@ -205,6 +210,11 @@ pub(crate) trait Kernel<W>: Copy {
     fn spread(self, packed: u64, bits: u32) -> u64;
     /// The inverse of [`spread`](Kernel::spread): the lowest `bits` bits of each byte, one after the other.
     fn gather(self, spread: u64, bits: u32) -> u64;
+    /// Eight bytes of each number. In one store, because they are loaded together: that would wait for several until all stores before are in the cache.
+    #[inline(always)]
+    fn joined(self, eights: [u64; GROUPS / 8]) -> Widths {
+        *eights.map(u64::to_le_bytes).as_flattened().first_chunk().unwrap_or(&[0; GROUPS])
+    }
     /// The width of each group of some samples; 0 past the last one.
     fn widths(self, residuals: &[Group]) -> Widths;
     /// The sum, the least and the greatest of the widths of the first `groups` groups: 0, 255 and 0 if there are none.

@@ -2,7 +2,7 @@
 
 use super::{Bytes, V, VECTOR, load, load_lane, splat, store, store_lane, sub};
 use crate::Word;
-use crate::pack::{GROUP, Group, ROOM, SHIFTS, lane_bits, near_the_end};
+use crate::pack::{GROUP, Group, ROOM, SHIFTS, ahead, lane_bits, near_the_end};
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 use mpress_codec::{Full, Out};
@@ -287,10 +287,11 @@ pub fn unpack_each<W: Word>(wire: &[u8], widths: &[u8], nine: bool, take: impl F
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn unpack_groups<W: Word, const NINE: bool>(wire: &[u8], widths: &[u8], mut take: impl FnMut([V; 2])) {
-    let mut at = 0;
+    let (mut at, ahead) = (0, ahead(wire));
     for width in widths {
         let bits = lane_bits::<W>(*width);
         let Some(layout) = LANES.get(bits as usize) else { return };
+        _mm_prefetch::<_MM_HINT_T0>(wire.as_ptr().wrapping_add(at + ahead).cast());
         let copy;
         let packed = match wire.get(at..).and_then(|rest| rest.first_chunk()) {
             Some(packed) => packed,

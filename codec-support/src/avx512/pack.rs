@@ -1,9 +1,9 @@
 //! Packs groups to bits and back: eight lanes of one width, by shifts within lanes and byte permutations across them.
 
-use super::{V, load, load_to_the_end, store, store_uninit};
+use super::{V, load, load_to_the_end, load_unchecked, store, store_uninit};
 use crate::Word;
 use crate::avx2::{Packed, append};
-use crate::pack::{GROUP, Group, SHIFTS, lane_bits};
+use crate::pack::{GROUP, Group, SHIFTS, ahead, lane_bits};
 use core::arch::x86_64::*;
 use mpress_codec::{Full, Out};
 
@@ -226,15 +226,24 @@ pub unsafe fn pack<W: Word, const PARTS: bool>(
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub fn unpack<W: Word>(wire: &[u8], widths: &[u8], nine: bool, groups: &mut [Group]) {
-    let mut at = 0;
+    if nine {
+        unpack_groups::<W, false>(wire, widths, groups);
+    } else {
+        unpack_groups::<W, true>(wire, widths, groups);
+    }
+}
+
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn unpack_groups<W: Word, const NARROW: bool>(wire: &[u8], widths: &[u8], groups: &mut [Group]) {
+    let (mut at, ahead, end) = (0, ahead(wire), (wire.len() + 1).saturating_sub(GROUP));
     for (group, width) in groups.iter_mut().zip(widths) {
-        let (packed, layout) = (load_to_the_end(wire, at), Layout::of::<W>(*width));
-        let words = if nine {
-            layout.apart::<W, false>(packed, *width)
-        } else {
-            layout.apart::<W, true>(packed, *width)
-        };
-        store(group, words);
-        at += lane_bits::<W>(*width) as usize;
+        // Bound, so that nothing else need be.
+        let width = (*width).min(W::BITS as u8);
+        _mm_prefetch::<_MM_HINT_T0>(wire.as_ptr().wrapping_add(at + ahead).cast());
+        // SAFETY: before the end there is a vector.
+        let packed = if at < end { unsafe { load_unchecked(wire, at) } } else { load_to_the_end(wire, at) };
+        store(group, Layout::of::<W>(width).apart::<W, NARROW>(packed, width));
+        at += lane_bits::<W>(width) as usize;
     }
 }

@@ -1,7 +1,6 @@
 //! Residuals to words: how a decoder reconstructs a block once its head has been read.
 //!
-//! [`in_steps`] makes one pass over the block per step, through buffers. A kernel whose registers hold a whole group does all steps in one pass
-//! (`kernel/avx512/rebuild.rs`).
+//! [`in_steps`] makes one pass over the block per step, through buffers. A kernel may have a way of its own (`kernel/avx512/rebuild.rs`).
 #![forbid(unsafe_code)]
 
 use crate::format::{BLOCK, Domain, GROUP, MAX_REACH, Predictor};

@@ -89,19 +89,16 @@ impl<'a> Streams<'a> for Wire<'a> {
 #[inline(always)]
 fn offsets<W: Word, K: Kernel<W>>(kernel: K, wire: &[u8], head: Head, widths: &mut Widths) {
     let bits = head.offset_bits();
-    let minimums = u64::from(head.minimum()) * EACH;
-    if bits == 0 {
-        for eight in widths.as_chunks_mut().0 {
-            *eight = minimums.to_le_bytes();
+    let mut eights = [u64::from(head.minimum()) * EACH; GROUPS / 8];
+    if bits != 0 {
+        for (eight, i) in eights.iter_mut().zip(0..) {
+            let mut spare = [0; 8];
+            let packed = u64::from_le_bytes(*window(wire, i * bits as usize, &mut spare));
+            // No sum exceeds 127 + 127, so nothing carries.
+            *eight += kernel.spread(packed, bits);
         }
-        return;
     }
-    for (eight, i) in widths.as_chunks_mut::<8>().0.iter_mut().zip(0..) {
-        let mut spare = [0; 8];
-        let packed = u64::from_le_bytes(*window(wire, i * bits as usize, &mut spare));
-        // No sum exceeds 127 + 127, so nothing carries.
-        *eight = (kernel.spread(packed, bits) + minimums).to_le_bytes();
-    }
+    *widths = kernel.joined(eights);
 }
 
 /// The sum of some widths, and whether one of them exceeds `most`. Reads eight at a time, as they were stored.

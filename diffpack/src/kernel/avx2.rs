@@ -8,10 +8,11 @@ pub(super) mod undo;
 
 use super::{Code, Kernel, LAGS, Span, Words};
 use crate::decode::rebuild::{self, Form, Packed, Scratch};
-use crate::format::{Domain, Predictor};
+use crate::format::{Domain, GROUPS, Predictor};
 use crate::kernel::block::{Block, Group, Groups, Mask, Widths, byte_bits};
 use crate::word::Word;
 use mpress_codec::{Full, Out};
+use mpress_codec_support::avx2::store;
 use mpress_codec_support::{Avx2, prefetch};
 pub(super) use pack::{spans_nine, sum_and_ends};
 
@@ -58,4 +59,12 @@ pub(super) fn spread(packed: u64, bits: u32) -> u64 {
 #[inline]
 pub(super) fn gather(spread: u64, bits: u32) -> u64 {
     core::arch::x86_64::_pext_u64(spread, byte_bits(bits))
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(super) fn joined([a, b, c, d]: [u64; GROUPS / 8]) -> Widths {
+    let mut widths = [0; GROUPS];
+    store(&mut widths, core::arch::x86_64::_mm256_set_epi64x(d as i64, c as i64, b as i64, a as i64));
+    widths
 }

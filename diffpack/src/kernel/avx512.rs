@@ -4,7 +4,7 @@
 /// those of other groups fill the gaps.
 macro_rules! each {
     ($i:ident, $body:block) => {
-        each!(@ $i, $body, 0, 1, 2, 3)
+        each!(@ $i, $body, 0, 1, 2, 3, 4, 5, 6, 7)
     };
     (@ $i:ident, $body:block, $($n:literal),*) => {
         $({
@@ -23,7 +23,7 @@ mod split;
 
 use super::{Code, Kernel, LAGS, Span, Words};
 use crate::decode::rebuild::{Form, Packed, Scratch, in_steps};
-use crate::format::{Domain, Predictor};
+use crate::format::{Domain, GROUPS, Predictor};
 use crate::kernel::block::{Block, Group, Groups, Mask, Widths};
 use crate::word::Word;
 use mpress_codec::{Full, Out};
@@ -32,9 +32,8 @@ use mpress_codec_support::{Avx512, prefetch};
 impl<W: Word> Kernel<W> for Avx512 {
     const ENCODES: Code = code!(predict::difference_cost::<W>: 2048, predict::below_cost::<W>: 512, predict::difference::<W>: 1600, predict::widths::<W>: 384, pack::pack::<W>: 1152);
     fn prefetch_rebuild(self, predictor: &Predictor) {
-        prefetch(rebuild::rebuild::<W> as *const u8, 448);
-        let (code, bytes) = rebuild::code_of::<W>(predictor);
-        prefetch(code, bytes);
+        prefetch(pack::unpack::<W> as *const u8, 512);
+        rebuild::prefetch_code::<W>(predictor);
     }
     apart!("avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt");
     operations!(unsafe);
@@ -51,9 +50,15 @@ impl<W: Word> Kernel<W> for Avx512 {
         out: &mut Out<'_>,
     ) -> Result<(), Full> {
         if let Domain::Fixed(_) = form.predictor.domain {
-            return in_steps(self, packed, form, scratch, start, out);
+            return Kernel::<W>::apart(self, || in_steps(self, packed, form, scratch, start, out));
         }
-        // SAFETY: `self` proves the features that the call requires.
-        unsafe { rebuild::rebuild::<W>(packed, form, scratch.words.block(), start, out) }
+        let residuals = scratch.words.groups_mut();
+        // SAFETY: `self` proves the features that the calls require.
+        unsafe {
+            if let Some(Packed { wire, widths }) = packed {
+                pack::unpack::<W>(wire, widths, form.words, residuals);
+            }
+            rebuild::rebuild::<W>(form, residuals, start, out)
+        }
     }
 }

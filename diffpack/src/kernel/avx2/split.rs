@@ -68,15 +68,17 @@ pub(super) fn above<W: Word>(residuals: &Block, width: u32) -> Mask {
     let inside = |v: &Bytes| equal::<W>(_mm256_and_si256(load(v), outside), zero);
     let vectors = residuals.0.as_chunks::<VECTOR>().0;
     match W::BITS {
+        // Eight bytes at a time, as they are counted: single ones would have to be in the cache before.
         64 => {
-            let bits = |v| _mm256_movemask_pd(_mm256_castsi256_pd(inside(v))) as u8;
-            for (to, [low, high]) in mask.iter_mut().zip(vectors.as_chunks().0) {
-                *to = !(bits(low) | bits(high) << 4);
+            let bits = |v| _mm256_movemask_pd(_mm256_castsi256_pd(inside(v))) as u64;
+            for (to, vectors) in mask.as_chunks_mut().0.iter_mut().zip(vectors.as_chunks::<16>().0) {
+                *to = vectors.iter().rev().fold(0, |all, v| all << 4 | bits(v) ^ 15).to_le_bytes();
             }
         }
         32 => {
-            for (to, v) in mask.iter_mut().zip(vectors) {
-                *to = !_mm256_movemask_ps(_mm256_castsi256_ps(inside(v))) as u8;
+            let bits = |v| _mm256_movemask_ps(_mm256_castsi256_ps(inside(v))) as u64;
+            for (to, vectors) in mask.as_chunks_mut().0.iter_mut().zip(vectors.as_chunks::<8>().0) {
+                *to = vectors.iter().rev().fold(0, |all, v| all << 8 | bits(v) ^ 255).to_le_bytes();
             }
         }
         _ => {

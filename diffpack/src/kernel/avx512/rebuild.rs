@@ -1,49 +1,42 @@
-//! Residuals to words in one pass: a group stays in registers from the wire to the message. Nothing but a few last values connects one group to the
-//! next, so the processor works on many at a time.
+//! Residuals to words: one pass over the block for each lag shorter than two vectors ([`short`]), and one that appends the words.
 //!
-//! Lags shorter than two vectors are undone in registers: within a vector by prefix sums, between vectors by carrying the last values. The terms of
-//! longer lags are read from the message: if y is the difference by the long lags a, b, ..., then x(i) = y(i) + x(i - a) + x(i - b) - x(i - a -
-//! b)..., so nothing but the message itself must be kept.
+//! That one reads the terms of longer lags from the message: if y is the difference by the long lags a, b, ..., then x(i) = y(i) + x(i - a) + x(i - b) -
+//! x(i - a - b)..., so nothing but the message itself must be kept. To keep a group in registers from the wire to the message is a seventh faster where all is in
+//! the first cache, but takes a function for each form, and blocks that nearly all wait for the wire, or for the code, do not gain from it.
 
-use super::pack::Source;
-use super::short::{SOME, Short, lanes_up, load_edge};
-use crate::decode::rebuild::{Form, Packed};
-use crate::format::{Domain, GROUP, GROUPS, MAX_ORDER, Predictor};
-use crate::kernel::block::Bytes;
+use super::short::{self, SOME, lanes_up, load_edge};
+use crate::decode::rebuild::Form;
+use crate::format::{Domain, GROUP, MAX_ORDER, Predictor};
+use crate::kernel::block::{Group, Groups};
+use crate::kernel::scalar::shifts;
 use crate::word::Word;
 use core::arch::x86_64::*;
 use mpress_codec::{Full, Out};
-use mpress_codec_support::avx512::{V, add, behind, rotated_right, splat, sub, unzigzag};
+use mpress_codec_support::avx512::{V, add, behind, load, rotated_right, splat, store, sub, unzigzag};
+use mpress_codec_support::prefetch;
 
-/// The distance in groups below which a load that spans two stores would wait for them.
-const RECENT: usize = 12;
-/// The maximum number of terms of a difference besides the word itself.
-const TERMS: usize = (1 << MAX_ORDER) - 1;
+/// The terms of three lags, and the word itself.
+const TERMS: usize = 1 << MAX_ORDER;
 
-/// A term of the longer lags.
+/// The distance from which on a vector is loaded as it is. Where it spans two recent stores, the load would wait until both are in the cache, so it is made of
+/// two.
+const FAR: usize = 12 * GROUP;
+
+/// The words a distance before some others, at least two vectors.
 #[derive(Clone, Copy)]
 struct Term {
-    /// How far it looks back, in bytes; at least two vectors.
-    shift: usize,
-    /// If it is made of two vectors, the distance of the later one, and by how many lanes it lies before that.
+    /// The distance in bytes of the vector, or of the later one of two and which lanes of them the words are.
     back: usize,
-    lanes: usize,
+    up: V,
 }
 
 impl Term {
-    /// A load that spans two recent stores would wait until both are in the cache, so a vector is assembled from two loads there.
-    fn new<W: Word>(shift: usize) -> Self {
-        let back = if shift / GROUP < RECENT { shift / GROUP * GROUP } else { shift };
-        Self { shift, back, lanes: (shift - back) / W::WIDTH }
+    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    fn new<W: Word>(shift: usize, far: bool) -> Self {
+        let lanes = if far { 0 } else { shift % GROUP };
+        Self { back: shift - lanes, up: lanes_up::<W>(lanes / W::WIDTH) }
     }
-}
-
-/// The shifts of the terms of up to three lags: for each non-empty subset of the lags, numbered from 1, the sum of its lags in bytes at index number - 1.
-#[inline(always)]
-fn shifts_of<W: Word>(lags: &[u16]) -> [usize; TERMS] {
-    let lag = |i: usize| lags.get(i).map_or(0, |lag| usize::from(*lag) * W::WIDTH);
-    let (a, b, c) = (lag(0), lag(1), lag(2));
-    [a, b, a + b, c, a + c, b + c, a + b + c]
 }
 
 /// The message while one of its blocks is being reconstructed.
@@ -73,33 +66,12 @@ impl Message {
     /// The message is a vector longer than the term's shift, which is two vectors or more.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
-    unsafe fn inside<W: Word>(&self, term: &Term) -> V {
+    unsafe fn inside<W: Word, const IS_FAR: bool>(&self, term: &Term) -> V {
         // SAFETY: guaranteed by the caller; `back` is at least two vectors, because a shift is.
         unsafe {
-            match term.back {
-                back if back == term.shift => self.before(back),
-                back => behind::<W>(self.before(back), lanes_up::<W>(term.lanes), self.before(back + GROUP)),
-            }
+            let later = self.before(term.back);
+            if IS_FAR { later } else { behind::<W>(later, term.up, self.before(term.back + GROUP)) }
         }
-    }
-
-    /// The same for a term that may reach before the message.
-    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline]
-    fn term<W: Word>(&self, term: &Term) -> V {
-        if self.len < term.shift + GROUP {
-            return self.edge::<W>(term.shift);
-        }
-        // SAFETY: the condition above.
-        unsafe { self.inside::<W>(term) }
-    }
-
-    /// The words `shift` bytes before the next group, of which some may be before the message.
-    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-    #[cold]
-    #[inline(never)]
-    fn edge<W: Word>(&self, shift: usize) -> V {
-        load_edge::<W>(self.bytes(), self.len as isize - shift as isize)
     }
 
     /// Appends the first `len` bytes of a vector, at least one, or all of it if `len` is more.
@@ -134,23 +106,27 @@ fn shorts<W: Word>(lags: &[u16]) -> usize {
     lags.partition_point(|lag| usize::from(*lag) < 2 * W::LANES)
 }
 
-/// Where the code for blocks of a predictor begins, and about how many bytes are used.
-pub(super) fn code_of<W: Word>(predictor: &Predictor) -> (*const u8, usize) {
-    match shorts::<W>(predictor.lags()) {
-        _ if predictor.has_maximum() => (Message::below::<W> as *const u8, 640),
-        0 => (Message::differences::<W, 0> as *const u8, 2048),
-        1 => (Message::differences::<W, 1> as *const u8, 6144),
-        2 => (Message::differences::<W, 2> as *const u8, 6144),
-        _ => (Message::differences::<W, 3> as *const u8, 6144),
+/// Asks for the code for blocks of a predictor.
+pub(super) fn prefetch_code<W: Word>(predictor: &Predictor) {
+    prefetch(rebuild::<W> as *const u8, 128);
+    if predictor.has_maximum() {
+        return prefetch(Message::below::<W> as *const u8, 320);
+    }
+    prefetch(Message::differences::<W> as *const u8, 1280);
+    if shorts::<W>(predictor.lags()) > 0 {
+        prefetch(short::undo::<W> as *const u8, 1280);
+        prefetch(short::difference_before::<W> as *const u8, 384);
+    }
+    if shorts::<W>(predictor.lags()) < predictor.lags().len() {
+        prefetch(Message::append_others::<W> as *const u8, 448);
     }
 }
 
 /// Appends the words of a block to the message that begins at `start` of `out`.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn rebuild<W: Word>(
-    packed: Option<Packed<'_>>,
     form: &Form<'_, W>,
-    residuals: &Bytes,
+    residuals: &mut Groups,
     start: usize,
     out: &mut Out<'_>,
 ) -> Result<(), Full> {
@@ -159,22 +135,14 @@ pub(super) fn rebuild<W: Word>(
     if start > written || len > out.remaining() {
         return Err(Full);
     }
-    // Residuals in a block are like packed ones of the full width.
-    let widths = [W::BITS as u8; GROUPS];
-    let source = Source::new::<W>(packed.unwrap_or(Packed { wire: residuals, widths: &widths }));
     // SAFETY: `start` is not past the bytes that have been written.
     let start_of_message = unsafe { out.as_mut_ptr().add(start) }.cast();
     let message = Message { start: start_of_message, len: written - start };
-    // SAFETY: `out` has room for the block. `differences` gets the number of lags shorter than two vectors.
+    // SAFETY: `out` has room for the block.
     unsafe {
-        match form.predictor.lags() {
-            _ if form.predictor.has_maximum() => message.below::<W>(source, form, len),
-            lags => match shorts::<W>(lags) {
-                0 => message.differences::<W, 0>(source, form, len),
-                1 => message.differences::<W, 1>(source, form, len),
-                2 => message.differences::<W, 2>(source, form, len),
-                _ => message.differences::<W, 3>(source, form, len),
-            },
+        match form.predictor.has_maximum() {
+            true => message.below::<W>(residuals, form, len),
+            false => message.differences::<W>(residuals, form, len),
         }
         // All words of the block have been written after the existing bytes.
         out.assume_written(len);
@@ -189,73 +157,107 @@ impl Message {
     /// `out` has room for them.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline(never)]
-    unsafe fn below<W: Word>(mut self, mut source: Source<'_>, form: &Form<'_, W>, len: usize) {
+    unsafe fn below<W: Word>(mut self, residuals: &Groups, form: &Form<'_, W>, len: usize) {
         let maximum = splat(form.maximum);
         let rotation = u32::from(form.predictor.domain == Domain::BelowRotated);
-        for i in 0..len.div_ceil(GROUP) {
-            let v = rotated_right::<W>(sub::<W>(maximum, source.group::<W>(i)), rotation);
+        for (group, i) in residuals.iter().zip(0..len.div_ceil(GROUP)) {
+            let v = rotated_right::<W>(sub::<W>(maximum, load(group)), rotation);
             // SAFETY: guaranteed by the caller.
             unsafe { self.append(v, len - i * GROUP) };
         }
     }
 
-    /// Appends `len` bytes of words from their differences, `SHORTS` of whose lags are short.
+    /// Appends `len` bytes of words from their differences.
     ///
     /// # Safety
-    /// `out` has room for them. The lags after the short ones are of two vectors or more.
+    /// `out` has room for them.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline(never)]
-    unsafe fn differences<W: Word, const SHORTS: usize>(
-        mut self,
-        mut source: Source<'_>,
-        form: &Form<'_, W>,
-        len: usize,
-    ) {
+    unsafe fn differences<W: Word>(mut self, residuals: &mut Groups, form: &Form<'_, W>, len: usize) {
         let lags = form.predictor.lags();
-        let long = lags.get(SHORTS..).unwrap_or_default();
-        let count = ((1 << long.len()) - 1).min(TERMS);
-        let mut terms = [const { Term { shift: 0, back: 0, lanes: 0 } }; TERMS];
-        for (term, shift) in terms.iter_mut().zip(shifts_of::<W>(long)) {
-            *term = Term::new::<W>(shift);
+        let some = &mut residuals[..len.div_ceil(SOME * GROUP) * SOME];
+        let count = shorts::<W>(lags);
+        if count == 0 {
+            for group in &mut *some {
+                store(group, unzigzag::<W>(load(group)));
+            }
         }
-        let mut shorts = (Short::new::<W>(lags, 0, self.bytes()), Short::new::<W>(lags, 1, self.bytes()));
-        let mut last = Short::new::<W>(lags, 2, self.bytes());
-        let mut i = 0;
-        while i < len.div_ceil(GROUP) {
-            let mut v = [_mm512_setzero_si512(); SOME];
-            // Some whole groups, or one.
-            let some = if i + SOME <= len / GROUP && source.has(SOME * GROUP) {
-                each!(I, {
-                    // SAFETY: no group is longer than a vector, and as many are left.
-                    v[I] = unzigzag::<W>(unsafe { source.inside::<W>(i + I) });
-                });
-                SOME
-            } else {
-                v[0] = unzigzag::<W>(source.group::<W>(i));
-                1
-            };
-            if SHORTS > 0 {
-                shorts.0.undo::<W>(&mut v, some);
+        for i in 0..count {
+            short::undo::<W>(some, lags, i, self.bytes());
+        }
+        let longs = lags.len() - count;
+        let shifts = &shifts::<W>(&lags[count..])[..1 << longs.min(MAX_ORDER)];
+        let far = shifts.get(1).is_some_and(|least| *least >= FAR);
+        let mut terms = [Term { back: 0, up: _mm512_setzero_si512() }; TERMS];
+        for (term, shift) in terms.iter_mut().zip(shifts) {
+            *term = Term::new::<W>(*shift, far);
+        }
+        // The groups of which a term may reach before the message.
+        let edge = match shifts {
+            [.., reach] if longs > 0 => (reach + GROUP).saturating_sub(self.len).div_ceil(GROUP),
+            _ => 0,
+        };
+        let (first, rest) = some.split_at(edge.min(len / GROUP));
+        let (whole, last) = rest.split_at(len / GROUP - first.len());
+        // SAFETY: guaranteed by the caller; `whole` are the groups after the edge.
+        unsafe {
+            self.append_others::<W>(first, shifts, first.len() * GROUP);
+            match (longs, far) {
+                (0, _) => self.append_whole::<W, 0, true>(whole, &terms),
+                (1, false) => self.append_whole::<W, 1, false>(whole, &terms),
+                (1, true) => self.append_whole::<W, 1, true>(whole, &terms),
+                (2, false) => self.append_whole::<W, 2, false>(whole, &terms),
+                (2, true) => self.append_whole::<W, 2, true>(whole, &terms),
+                _ => self.append_others::<W>(whole, shifts, whole.len() * GROUP),
             }
-            if SHORTS > 1 {
-                shorts.1.undo::<W>(&mut v, some);
-            }
-            if SHORTS > 2 {
-                last.undo::<W>(&mut v, some);
-            }
-            each!(I, {
-                if I < some {
-                    let mut v = v[I];
-                    for (i, term) in terms[..count].iter().enumerate() {
-                        let words = self.term::<W>(term);
-                        // Subsets of two lags are subtracted.
-                        v = if matches!(i, 2 | 4 | 5) { sub::<W>(v, words) } else { add::<W>(v, words) };
-                    }
-                    // SAFETY: guaranteed by the caller.
-                    unsafe { self.append(v, len - (i + I) * GROUP) };
+            self.append_others::<W>(last, shifts, len % GROUP);
+        }
+    }
+
+    /// Appends whole groups of words from the differences by `LONGS` lags, up to two.
+    ///
+    /// # Safety
+    /// No term reaches before the message, and `out` has room for the groups.
+    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    unsafe fn append_whole<W: Word, const LONGS: usize, const IS_FAR: bool>(
+        &mut self,
+        groups: &[Group],
+        terms: &[Term; TERMS],
+    ) {
+        for group in groups {
+            let mut v = load(group);
+            // SAFETY: guaranteed by the caller.
+            unsafe {
+                if LONGS > 0 {
+                    v = add::<W>(v, self.inside::<W, IS_FAR>(&terms[1]));
                 }
-            });
-            i += some;
+                if LONGS > 1 {
+                    v = sub::<W>(
+                        add::<W>(v, self.inside::<W, IS_FAR>(&terms[2])),
+                        self.inside::<W, IS_FAR>(&terms[3]),
+                    );
+                }
+                self.append(v, GROUP);
+            }
+        }
+    }
+
+    /// Appends `len` bytes of words from the differences by any lags, anywhere in the message.
+    ///
+    /// # Safety
+    /// `out` has room for them.
+    #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline(never)]
+    unsafe fn append_others<W: Word>(&mut self, groups: &[Group], shifts: &[usize], len: usize) {
+        for (group, i) in groups.iter().zip(0..len.div_ceil(GROUP)) {
+            let mut v = load(group);
+            for (subset, shift) in shifts.iter().enumerate().skip(1) {
+                let words = load_edge::<W>(self.bytes(), self.len as isize - *shift as isize);
+                v = if subset.count_ones() % 2 == 0 { sub::<W>(v, words) } else { add::<W>(v, words) };
+            }
+            // SAFETY: guaranteed by the caller.
+            unsafe { self.append(v, len - i * GROUP) };
         }
     }
 }

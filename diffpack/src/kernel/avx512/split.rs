@@ -20,15 +20,19 @@ fn bits<W: Word>(mask: &Mask, i: usize) -> u32 {
 pub(super) fn above<W: Word>(residuals: &Block, width: u32) -> Mask {
     let mut mask = [0; _];
     let limit = splat(W::mask(width));
-    let bytes = W::LANES / 8;
-    for (group, to) in residuals.groups().iter().zip(mask.chunks_mut(bytes)) {
-        let v = load(group);
-        let above = match W::BITS {
-            64 => u32::from(_mm512_cmpgt_epu64_mask(v, limit)),
-            32 => u32::from(_mm512_cmpgt_epu32_mask(v, limit)),
-            _ => _mm512_cmpgt_epu16_mask(v, limit),
-        };
-        to.copy_from_slice(&above.to_le_bytes()[..bytes]);
+    // Eight bytes at a time, as they are counted: single ones would have to be in the cache before.
+    for (some, to) in residuals.groups().chunks(64 / W::LANES).zip(mask.as_chunks_mut().0) {
+        let mut bits = 0;
+        for (group, i) in some.iter().zip(0..) {
+            let v = load(group);
+            let above = match W::BITS {
+                64 => u64::from(_mm512_cmpgt_epu64_mask(v, limit)),
+                32 => u64::from(_mm512_cmpgt_epu32_mask(v, limit)),
+                _ => u64::from(_mm512_cmpgt_epu16_mask(v, limit)),
+            };
+            bits |= above << (i * W::LANES);
+        }
+        *to = bits.to_le_bytes();
     }
     mask
 }
