@@ -252,7 +252,7 @@ impl Selector {
             raw_ns,
             expected_ns: raw_ns,
         };
-        if let Some(at) = best
+        if let Some((at, _)) = best
             && len >= PROBED_FROM
             && self.has(Mechanism::Probe)
             && self.has(Mechanism::Learning)
@@ -270,38 +270,39 @@ impl Selector {
         }
         let rare = self.rarity(kind, len, raw_ns);
         self.table.forget(kind, level, 1 << rare);
-        self.latest.add(kind, SizeClass::of(len), best, rare);
+        self.latest.add(kind, SizeClass::of(len), best.map(|(at, _)| at), rare);
         let misses = &mut self.misses[kind as usize][SizeClass::of(len).index()];
         *misses = (*misses + u8::from(best.is_none())).min(RAREST * PATIENCE);
         if self.latest.is_full() {
             self.tally.count(&core::mem::take(&mut self.latest));
         }
-        if let Some(at) = best {
+        if let Some((at, ns)) = best {
             decision.choice = Choice::Encode(self.table.offers(kind)[at]);
-            let took = self.table.expected(kind, level, len, false).nth(at);
-            decision.expected_ns =
-                took.map_or(raw_ns, |took| took.time_ns(self.transfer, self.link.link(), len));
+            decision.expected_ns = ns;
         }
         decision
     }
 
-    /// The candidate that is expected to take least, if that is less than raw.
-    #[inline]
+    /// The candidate that is expected to take least, if that is less than raw, and what it takes without hope. There is one copy of this code: a program's
+    /// own work has taken it from the caches, and to load it takes longer than to run it.
+    #[inline(never)]
     fn least(
         &self,
         Admitted { kind, len }: Admitted,
         level: Level,
         raw_ns: f64,
         hope: bool,
-    ) -> Option<usize> {
+    ) -> Option<(usize, f64)> {
         let (mut least_ns, mut least) = (raw_ns, None);
+        let time_ns = |took: Packed| took.time_ns(self.transfer, self.link.link(), len);
         for (at, took) in self.table.expected(kind, level, len, hope).enumerate() {
-            let ns = took.time_ns(self.transfer, self.link.link(), len);
+            let ns = time_ns(took);
             if ns < least_ns {
                 (least_ns, least) = (ns, Some(at));
             }
         }
-        least
+        let took = self.table.expected(kind, level, len, false).nth(least?)?;
+        Some((least?, time_ns(took)))
     }
 
     /// Reports that the probe of a decision was encoded to `wire_len` bytes in `ns` nanoseconds, and decides again about the message. That decision may
