@@ -67,7 +67,7 @@ impl Ras {
     pub fn weigh(&mut self, Admitted { kind, len }: Admitted, message: &[u8]) -> Decision {
         let (level, link) = (sample::level(kind, message), &self.link);
         let time = |took: Packed| took.time_ns(self.transfer, link, len);
-        let times = self.table.expected(kind, level, len, false).map(time).zip(self.table.offers(kind));
+        let times = self.table.expected(kind, level, len, 0.0).map(time).zip(self.table.offers(kind));
         let best = times.min_by(|one, other| one.0.total_cmp(&other.0));
         let raw_ns = link.time_ns(len as f64);
         let (expected_ns, choice) = match best {

@@ -27,10 +27,10 @@ const READ_NS: f64 = 200e3;
 /// The bytes of a part that is encoded with a codec which is not known, and the shortest message of which not all is encoded.
 const PROBE: usize = 4 << 10;
 const PROBED_FROM: usize = 2 * PROBE;
-/// A probe may take at most this fraction, 1/16, of the time that the message takes raw. If it takes more, messages from this length on are not used to
-/// try a codec.
+/// A probe may take at most this fraction, 1/16, of the time that the message takes raw.
 const PROBE_TIMES: f64 = 16.0;
-const RISKED: usize = 64 << 10;
+/// A codec is tried where coding is expected to take less than this fraction of that time: it may turn out to take several times longer.
+const TRIED: f64 = 0.25;
 
 /// A codec as it is offered to the selector.
 #[derive(Clone, Debug)]
@@ -241,8 +241,8 @@ impl Selector {
         let level = if self.has(Mechanism::Sample) { sample::level(kind, message) } else { Level::Unknown };
         let link = self.link.link();
         let raw_ns = link.time_ns(len as f64);
-        let mut best =
-            self.least(admitted, level, raw_ns, self.has(Mechanism::Hope) && self.has(Mechanism::Learning));
+        let hopes = self.has(Mechanism::Hope) && self.has(Mechanism::Learning);
+        let best = self.least(admitted, level, raw_ns, if hopes { TRIED * raw_ns } else { 0.0 });
         let mut decision = Decision {
             choice: Choice::Raw,
             probe: None,
@@ -257,16 +257,12 @@ impl Selector {
             && self.has(Mechanism::Probe)
             && self.has(Mechanism::Learning)
             && !self.table.is_known(kind, level, at)
+            && PROBE_TIMES * self.table.encode_ns(kind, level, at, PROBE) < raw_ns
         {
-            if PROBE_TIMES * self.table.encode_ns(kind, level, at, PROBE) < raw_ns {
-                let start = ((len - PROBE) / 2) & !7;
-                let offer = self.table.offers(kind)[at];
-                decision.probe = Some(Probe { offer, window: start..start + PROBE });
-                return decision;
-            }
-            if len >= RISKED {
-                best = self.least(admitted, level, raw_ns, false);
-            }
+            let start = ((len - PROBE) / 2) & !7;
+            let offer = self.table.offers(kind)[at];
+            decision.probe = Some(Probe { offer, window: start..start + PROBE });
+            return decision;
         }
         let rare = self.rarity(kind, len, raw_ns);
         self.table.forget(kind, level, 1 << rare);
@@ -291,17 +287,17 @@ impl Selector {
         Admitted { kind, len }: Admitted,
         level: Level,
         raw_ns: f64,
-        hope: bool,
+        hope_ns: f64,
     ) -> Option<(usize, f64)> {
         let (mut least_ns, mut least) = (raw_ns, None);
         let time_ns = |took: Packed| took.time_ns(self.transfer, self.link.link(), len);
-        for (at, took) in self.table.expected(kind, level, len, hope).enumerate() {
+        for (at, took) in self.table.expected(kind, level, len, hope_ns).enumerate() {
             let ns = time_ns(took);
             if ns < least_ns {
                 (least_ns, least) = (ns, Some(at));
             }
         }
-        let took = self.table.expected(kind, level, len, false).nth(least?)?;
+        let took = self.table.expected(kind, level, len, 0.0).nth(least?)?;
         Some((least?, time_ns(took)))
     }
 

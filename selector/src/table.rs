@@ -83,12 +83,12 @@ impl Cell {
 
     /// For a message of this length, of which frames have at least this fraction.
     #[inline]
-    fn packed(&self, len: usize, shortest: f64, hope: f32) -> Packed {
-        Packed {
-            fraction: f64::from(self.fraction - hope).max(shortest),
-            encode_ns: f64::from(self.pace * self.encode.ns(len)),
-            decode_ns: f64::from(self.decode_pace * self.decode.ns(len)),
-        }
+    fn packed(&self, len: usize, shortest: f64, hope_ns: f64) -> Packed {
+        let encode_ns = f64::from(self.pace * self.encode.ns(len));
+        let decode_ns = f64::from(self.decode_pace * self.decode.ns(len));
+        let doubt = 1.0 / (1.0 + self.seen);
+        let hope = if encode_ns + decode_ns < hope_ns { SHORTER * doubt * doubt } else { 0.0 };
+        Packed { fraction: f64::from(self.fraction - hope).max(shortest), encode_ns, decode_ns }
     }
 }
 
@@ -139,20 +139,18 @@ impl Table {
         self.offers(kind).iter().position(|&one| one == offer)
     }
 
-    /// What is expected of each candidate for a message of this length, by what has been learned. `hope`: what is not known well is hoped to be better.
+    /// What is expected of each candidate for a message of this length, by what has been learned. One that is not known well, and of which coding takes less than
+    /// `hope_ns`, is hoped to be better.
     #[inline]
     pub(crate) fn expected(
         &self,
         kind: Kind,
         level: Level,
         len: usize,
-        hope: bool,
+        hope_ns: f64,
     ) -> impl Iterator<Item = Packed> + '_ {
-        let (most, shortest) = (if hope { SHORTER } else { 0.0 }, self.shortest_fraction(len));
-        self.row(kind, level).map(move |cell| {
-            let doubt = 1.0 / (1.0 + cell.seen);
-            cell.packed(len, shortest, most * doubt * doubt)
-        })
+        let shortest = self.shortest_fraction(len);
+        self.row(kind, level).map(move |cell| cell.packed(len, shortest, hope_ns))
     }
 
     /// The least fraction of a message of this length that a frame of it has.
@@ -279,8 +277,9 @@ mod tests {
     #[test]
     fn what_is_not_known_is_hoped_for_and_what_is_known_is_not() {
         let mut table = table();
-        let hoped =
-            |table: &Table, level| table.expected(KIND, level, 100_000, true).next().unwrap().fraction;
+        let hoped = |table: &Table, level| {
+            table.expected(KIND, level, 100_000, f64::INFINITY).next().unwrap().fraction
+        };
         let is_known = |table: &Table| table.is_known(KIND, Level::High, 0);
         assert!((hoped(&table, Level::High) - 0.2).abs() < 1e-6 && !is_known(&table));
         encoded(&mut table, Level::High, 0.9, 101e3);
@@ -290,7 +289,7 @@ mod tests {
         assert!(hoped(&table, Level::High) > 0.89);
         (0..1000).for_each(|_| table.forget(KIND, Level::High, 1));
         assert!(hoped(&table, Level::High) < 0.7, "after a long time it may be another one");
-        let expected = table.expected(KIND, Level::High, 100_000, false).next().unwrap();
+        let expected = table.expected(KIND, Level::High, 100_000, 0.0).next().unwrap();
         assert!((expected.fraction - 0.9).abs() < 1e-6);
         assert!((hoped(&table, Level::Low) - 0.2).abs() < 1e-6, "other levels are others");
     }
@@ -298,9 +297,8 @@ mod tests {
     #[test]
     fn paces_follow_and_stay_in_bounds() {
         let mut table = table();
-        let now = |table: &Table| {
-            table.expected(KIND, Level::Low, 100_000, false).next().unwrap().encode_ns / 101e3
-        };
+        let now =
+            |table: &Table| table.expected(KIND, Level::Low, 100_000, 0.0).next().unwrap().encode_ns / 101e3;
         (0..5).for_each(|_| encoded(&mut table, Level::Low, 0.5, 101e3));
         encoded(&mut table, Level::Low, 0.5, 101e6);
         assert!(now(&table) < 1.3, "an interruption");
@@ -312,7 +310,7 @@ mod tests {
                 table.decoded(KIND, 1, 0, ns);
             }
             let Packed { fraction, encode_ns, decode_ns } =
-                table.expected(KIND, Level::Low, 100_000, true).next().unwrap();
+                table.expected(KIND, Level::Low, 100_000, f64::INFINITY).next().unwrap();
             assert!(
                 encode_ns > 0.0 && encode_ns.is_finite() && decode_ns > 0.0 && decode_ns.is_finite(),
                 "{ns}"
@@ -324,7 +322,7 @@ mod tests {
     #[test]
     fn an_unknown_codec_does_not_gain() {
         let table = Table::new(&[Offered { name: "unknown", kinds: &[KIND] }], &[]);
-        assert_eq!(table.expected(KIND, Level::Extreme, 1000, false).next().unwrap().fraction, 1.0);
-        assert_eq!(table.expected(Kind::F32, Level::Extreme, 1000, false).count(), 0);
+        assert_eq!(table.expected(KIND, Level::Extreme, 1000, 0.0).next().unwrap().fraction, 1.0);
+        assert_eq!(table.expected(Kind::F32, Level::Extreme, 1000, 0.0).count(), 0);
     }
 }
