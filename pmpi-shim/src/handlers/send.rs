@@ -52,12 +52,15 @@ unsafe fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: impl Fn() -
     let len = candidate.as_ref().map_or(0, |candidate| candidate.len);
     waiting::during_long(&shim.engine, len, || {
         // SAFETY: the program's own arguments.
-        match unsafe { start_here(shim, mode, &message, candidate, || By::usual(shim, &message, true)) } {
+        match unsafe {
+            start_here(shim, mode, &message, candidate, || By::usual(shim, &message, true), send_wire)
+        } {
             None => {
                 let code = pass();
                 waiting::sent(len);
                 code
             }
+            Some(Ok(active)) if active.operation.request == REQUEST_NULL => SUCCESS,
             // SAFETY: no status is wanted.
             Some(Ok(active)) => unsafe { progress::wait(shim, active, STATUS_IGNORE) },
             Some(Err(error)) => raise(message.comm, error),
@@ -76,7 +79,9 @@ unsafe fn nonblocking(
     unsafe { shim.sample(&message, mode.name(false)) };
     let candidate = shim.frame_of(mode, &message);
     // SAFETY: the program's own arguments.
-    match unsafe { start_here(shim, mode, &message, candidate, || By::usual(shim, &message, false)) } {
+    match unsafe {
+        start_here(shim, mode, &message, candidate, || By::usual(shim, &message, false), isend_wire)
+    } {
         None => pass(),
         Some(Ok(active)) => {
             // SAFETY: the program's output pointer.
@@ -104,6 +109,9 @@ impl By<'_> {
     }
 }
 
+/// Sends our memory in place of a message.
+type SendWire = unsafe fn(Mode, Arc<Wire>, &Envelope) -> Result<Active, Error>;
+
 /// Starts a message in a frame, in chunks, or packed; `None` if it is better sent unchanged. `by` is asked only for a candidate, whose communicator is valid.
 unsafe fn start_here<'a>(
     shim: &Shim,
@@ -111,16 +119,17 @@ unsafe fn start_here<'a>(
     message: &Envelope,
     candidate: Option<Candidate>,
     by: impl FnOnce() -> By<'a>,
+    send: SendWire,
 ) -> Option<Result<Active, Error>> {
     // SAFETY: the caller vouches for the message.
     unsafe {
         if let Some(candidate) = candidate
-            && let Some(started) = start_encoded(shim, mode, message, &candidate, by())
+            && let Some(started) = start_encoded(shim, mode, message, &candidate, by(), send)
         {
             return Some(started);
         }
         let packed = shim.packed_wire(message).filter(|_| mode != Mode::Buffered)?;
-        Some(isend_wire(mode, packed, message))
+        Some(send(mode, packed, message))
     }
 }
 
@@ -131,10 +140,11 @@ unsafe fn start_encoded(
     message: &Envelope,
     candidate: &Candidate,
     by: By<'_>,
+    send: SendWire,
 ) -> Option<Result<Active, Error>> {
     let len = candidate.len;
     // SAFETY: the caller vouches for the message.
-    let start_frame = |frame| unsafe { isend_wire(mode, frame, message) };
+    let start_frame = |frame| unsafe { send(mode, frame, message) };
     let chunk = shim.engine.chunk(len);
     let Some((chunk, id)) = chunk.and_then(|chunk| Some((chunk, shim.streams.admit(len, by.waits)?))) else {
         // SAFETY: as above.
@@ -263,7 +273,7 @@ pub(crate) unsafe fn start_by<'a>(
 ) -> Result<Active, Error> {
     // SAFETY: the caller vouches for the message.
     unsafe {
-        if let Some(started) = start_here(shim, mode, message, shim.frame_of(mode, message), by) {
+        if let Some(started) = start_here(shim, mode, message, shim.frame_of(mode, message), by, isend_wire) {
             return started;
         }
         if detached && message.peer != PROC_NULL {
@@ -297,6 +307,21 @@ pub(crate) unsafe fn start_to_each(
             });
         }
     }
+}
+
+/// Sends our memory in place of the message, for a call that waits for that anyway: an error is one of a call with the program's own communicator, while MPICH
+/// reports those of requests to another one. The request is null.
+unsafe fn send_wire(mode: Mode, wire: Arc<Wire>, message: &Envelope) -> Result<Active, Error> {
+    let (Envelope { peer, tag, comm, .. }, span) = (*message, wire.bytes().span);
+    let send = match mode {
+        Mode::Standard | Mode::Buffered => real::MPI_Send_any,
+        Mode::Synchronous => real::MPI_Ssend_any,
+        Mode::Ready => real::MPI_Rsend_any,
+    };
+    // SAFETY: the wire lives until the call returns.
+    called(unsafe { send(span.ptr, span.count, span.datatype, peer, tag, comm) })?;
+    waiting::sent(wire.len());
+    Ok(Active::new(REQUEST_NULL, Finish::Nothing))
 }
 
 /// Starts a send of our memory in place of the message.

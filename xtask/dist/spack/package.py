@@ -30,7 +30,7 @@ class Mpress(CargoPackage):
     # Cargo fetches the libraries that Cargo.lock names, so the build needs crates.io or a mirror of it. No MPI is needed: the one that a program uses
     # is found at run time.
     depends_on("rust@1.95:", type="build")
-    # For the C libraries of Zstandard and LZ4, which are built in.
+    # For the C library of Zstandard, which is built in.
     depends_on("c", type="build")
 
     conflicts("platform=darwin", msg="mpress needs Linux")
