@@ -54,7 +54,7 @@ pub trait Encode: Reset {
     ///
     /// # Errors
     /// Only if `out` has less room than `max_encoded_len(raw.len())`. It may succeed with less, if there is room for the wire: encoders of mpress that keep no state from
-    /// message to message always do, except those of diffpack, which write some alternatives before they choose the shortest. After an error, `out` and what the encoder does next are unchanged.
+    /// message to message always do, except those of diffpack, which write a block before they look for a shorter form of it. After an error, `out` and what the encoder does next are unchanged.
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError>;
 }
 

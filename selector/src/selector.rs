@@ -324,7 +324,7 @@ impl Selector {
         let cell = (kind, level, offer);
         let Some(decode_ns) = self.table.decode_ns(cell, len) else { return };
         if self.has(Mechanism::Learning) {
-            self.table.encoded(cell, len, fraction, ns);
+            self.table.encoded(cell, len, (fraction, wire_len <= self.table.shortest_frame), ns);
         }
         let decode_ns = if wire_len < len { decode_ns } else { 0.0 };
         let took = Packed { fraction, encode_ns: ns, decode_ns };

@@ -35,7 +35,7 @@ const FIRST_TIMES: f32 = 3.0;
 const TIMES: f32 = 2.0;
 
 /// The assumption for an unknown codec, with no gain.
-const UNKNOWN: Speed = Speed { start_us: 1.0, mb_s: 500.0, cold_us: 0.0 };
+const UNKNOWN: Speed = Speed { start_us: 1.0, mb_s: 2000.0, cold_us: 0.0 };
 
 /// A fixed time, and a time for each byte, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
@@ -199,17 +199,16 @@ impl Table {
         Some(f64::from(cell.decode_pace * cell.decode.ns(len)))
     }
 
-    /// Records that `len` bytes were encoded to this fraction of their length in `ns` nanoseconds. A frame of the shortest length shows only that the
-    /// codec makes no more of them.
+    /// Records that `len` bytes were encoded to this fraction of their length in `ns` nanoseconds. `is_least`: the frame has the shortest length, which shows only
+    /// that the codec makes no more of them.
     pub(crate) fn encoded(
         &mut self,
         (kind, level, offer): (Kind, Level, Offer),
         len: usize,
-        fraction: f64,
+        (fraction, is_least): (f64, bool),
         ns: f64,
     ) {
         let Some(at) = self.place(kind, offer).filter(|_| fraction.is_finite()) else { return };
-        let is_least = fraction <= self.shortest_fraction(len);
         let row = &mut self.cells[kind as usize][level as usize];
         let cell = &mut row[at];
         let weight = WEIGHT.max(1.0 / (1.0 + cell.seen));
@@ -233,7 +232,7 @@ impl Table {
     /// The same of a part of a message. Most of its time is that of loading code, which says nothing of the message.
     pub(crate) fn probed(&mut self, cell: (Kind, Level, Offer), len: usize, fraction: f64) {
         let Some(at) = self.place(cell.0, cell.2) else { return };
-        self.encoded(cell, len, fraction, self.encode_ns(cell.0, cell.1, at, len));
+        self.encoded(cell, len, (fraction, false), self.encode_ns(cell.0, cell.1, at, len));
     }
 
     /// Records that a message was decoded to `len` bytes in `ns` nanoseconds. Only its sender knows its level.
@@ -271,7 +270,7 @@ mod tests {
 
     fn encoded(table: &mut Table, level: Level, fraction: f64, ns: f64) {
         assert!(table.decode_ns((KIND, level, 1), 100_000).is_some());
-        table.encoded((KIND, level, 1), 100_000, fraction, ns);
+        table.encoded((KIND, level, 1), 100_000, (fraction, false), ns);
     }
 
     #[test]

@@ -403,6 +403,27 @@ fn frames_that_cannot_be_shorter_are_known() {
 }
 
 #[test]
+fn a_codec_of_which_nothing_is_known_is_tried() {
+    let mut selector = Selector::new(&OFFERED[..1], &[], link(115.0), Transfer::Serial);
+    let decision = selector.decide(Kind::F64, &vec![0; 1 << 20]);
+    assert!(decision.probe.is_some());
+}
+
+#[test]
+fn a_probe_is_no_frame_and_says_what_it_is() {
+    // Expected to make a fiftieth; a part of a message, shorter than a frame may be, shows a fifth.
+    let known = behaviours().map(|known| Behaviour { ratio: 50.0, ..known });
+    let mut selector =
+        Selector::new(&OFFERED[..1], &known, link(115.0), Transfer::Serial).with_shortest_frame(1000);
+    let message = vec![0; 1 << 20];
+    let decision = selector.decide(Kind::F64, &message);
+    let part = decision.probe.clone().unwrap().window.len();
+    let decision = selector.probed(&decision, part / 5, FAST.time_ns(part), &message);
+    let expected = 1.0 - decision.expected_gain_ns() / link(115.0).time_ns(message.len() as f64);
+    assert!(decision.probe.is_none() && (0.1..0.3).contains(&expected), "{expected}");
+}
+
+#[test]
 fn a_codec_that_takes_long_is_not_tried() {
     // At 10 Gbit/s 128 KiB take 0.11 ms, and coding 0.03. If the codec were as much better as may be hoped, it would gain.
     let speed = Speed { start_us: 8.0, mb_s: 20_000.0, cold_us: 0.0 };

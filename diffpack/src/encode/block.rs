@@ -13,6 +13,9 @@ use crate::kernel::{Kernel, SAMPLE};
 use crate::word::Word;
 use mpress_codec::{Full, Out};
 
+/// Bytes past a block that packers may write before they cut it off.
+const SPARE: usize = 2 * GROUP;
+
 /// Scratch memory for encoding blocks.
 #[derive(Clone, Debug)]
 pub(super) struct Blocks {
@@ -129,15 +132,15 @@ impl Blocks {
         fill_sample(&mut self.residuals, len);
         fill_sample(self.lookback.distances_mut(), len);
         let mut slots_then = *before;
-        let written = self.write_near(kernel, len / W::WIDTH, settings, &mut slots_then, out);
-        let is_shorter = written.is_ok() && out.len() - end < end - start;
+        // Not behind the block: the wire must not depend on the room there.
+        let mut spare = [0; BLOCK + SPARE];
+        let mut near = Out::from_slice(&mut spare);
+        let written = self.write_near(kernel, len / W::WIDTH, settings, &mut slots_then, &mut near);
+        let is_shorter = written.is_ok() && near.len() < end - start;
         if is_shorter {
             *slots = slots_then;
-            let near_len = out.len() - end;
-            out.written_mut().copy_within(end.., start);
-            out.truncate(start + near_len);
-        } else {
-            out.truncate(end);
+            out.written_mut()[start..start + near.len()].copy_from_slice(near.written());
+            out.truncate(start + near.len());
         }
         self.lookback.learn(is_shorter);
     }

@@ -277,3 +277,23 @@ fn a_remembering_encoder_forgets_on_reset() {
         assert!(encode(&mut encoder, &field(1.0, 4000)) == first);
     }
 }
+
+#[test]
+fn the_wire_does_not_depend_on_the_room() {
+    // Noise, and the same words in another order: no differences are short, but all words were there before.
+    let noise = random_bytes(50, 2048);
+    let again = (0..256).flat_map(|i| noise[(i * 37 % 256) * 8..][..8].to_vec());
+    let message: Vec<u8> = noise.iter().copied().chain(again).collect();
+    for effort in Effort::ALL {
+        let wire = |more: usize| {
+            let mut encoder = Encoder::<u64>::new(*effort);
+            let mut room = vec![0; encoder.max_encoded_len(message.len()).unwrap() + more];
+            let len = mpress_codec::encode_into(&mut encoder, &message, &mut room).unwrap();
+            room.truncate(len);
+            room
+        };
+        let of_bound = wire(0);
+        assert!([1, 64, 1000, 5000].into_iter().all(|more| wire(more) == of_bound), "{effort:?}");
+        assert!(*effort != Effort::Ratio || of_bound.len() < 3000, "{}", of_bound.len());
+    }
+}

@@ -84,7 +84,7 @@ impl Context {
         }
         let plan = self.plan(elements).filter(|plan| plan.contiguous().is_none())?;
         static PLAINLY: OnceLock<bool> = OnceLock::new();
-        PLAINLY.get_or_init(|| packs_plainly(comm)).then(|| (plan, buffer.wrapping_byte_add(at)))
+        PLAINLY.get_or_init(|| packs_plainly(self.own_comm)).then(|| (plan, buffer.wrapping_byte_add(at)))
     }
 }
 
