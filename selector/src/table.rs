@@ -81,11 +81,20 @@ impl Cell {
         Self { encode, decode, fraction, pace: 1.0, decode_pace: 1.0, seen: 0.0 }
     }
 
+    #[inline]
+    fn encode_ns(&self, len: usize) -> f64 {
+        f64::from(self.pace * self.encode.ns(len))
+    }
+
+    #[inline]
+    fn decode_ns(&self, len: usize) -> f64 {
+        f64::from(self.decode_pace * self.decode.ns(len))
+    }
+
     /// For a message of this length, of which frames have at least this fraction.
     #[inline]
     fn packed(&self, len: usize, shortest: f64, hope_ns: f64) -> Packed {
-        let encode_ns = f64::from(self.pace * self.encode.ns(len));
-        let decode_ns = f64::from(self.decode_pace * self.decode.ns(len));
+        let (encode_ns, decode_ns) = (self.encode_ns(len), self.decode_ns(len));
         let doubt = 1.0 / (1.0 + self.seen);
         let hope = if encode_ns + decode_ns < hope_ns { SHORTER * doubt * doubt } else { 0.0 };
         Packed { fraction: f64::from(self.fraction - hope).max(shortest), encode_ns, decode_ns }
@@ -173,8 +182,7 @@ impl Table {
     /// What encoding a message, or a part of one, is expected to take, in nanoseconds.
     #[inline]
     pub(crate) fn encode_ns(&self, kind: Kind, level: Level, at: usize, len: usize) -> f64 {
-        let cell = &self.cells[kind as usize][level as usize][at];
-        f64::from(cell.pace * cell.encode.ns(len))
+        self.cells[kind as usize][level as usize][at].encode_ns(len)
     }
 
     /// The least time of encoding and decoding a message of this length that becomes much shorter. One that does not takes less: codecs give it up.
@@ -196,8 +204,7 @@ impl Table {
 
     /// What decoding a message to `len` bytes is expected to take, in nanoseconds; `None` if the codec is no candidate.
     pub(crate) fn decode_ns(&self, (kind, level, offer): (Kind, Level, Offer), len: usize) -> Option<f64> {
-        let cell = &self.cells[kind as usize][level as usize][self.place(kind, offer)?];
-        Some(f64::from(cell.decode_pace * cell.decode.ns(len)))
+        Some(self.cells[kind as usize][level as usize][self.place(kind, offer)?].decode_ns(len))
     }
 
     /// Records that `len` bytes were encoded to this fraction of their length in `ns` nanoseconds. `is_least`: the frame has the shortest length, which shows only

@@ -4,7 +4,7 @@
 
 use mpress_codec::Kind;
 use mpress_selector::{
-    Behaviour, Choice, Decision, Guided, Level, Link, Offered, Packed, Ras, Selector, Speed, Transfer,
+    Behaviour, Choice, Decision, Guided, Level, Link, Offered, Packed, Selector, Speed, Transfer,
 };
 use proptest::prelude::*;
 
@@ -479,28 +479,4 @@ fn the_content_decides_before_the_history_does() {
         }
     }
     assert!(wrong <= 6, "{wrong} of 200");
-}
-
-/// PRAcTICaL-MPI, section 3: between two thresholds by the heuristics, outside raw.
-#[test]
-fn the_run_time_adaptive_strategy_goes_by_heuristics_and_a_window() {
-    let mut ras = Ras::new(&OFFERED, &behaviours(), link(400.0), Transfer::Serial);
-    let message = vec![0x5a_u8; LEN];
-    for _ in 0..10 {
-        let decision = ras.decide(Kind::F64, &message);
-        assert_eq!(decision.choice, Choice::Encode(0));
-        ras.encoded(&decision, LEN * 3 / 4, FAST.time_ns(LEN));
-    }
-    assert_eq!(ras.window(Kind::F64).0.smallest, 1024);
-    // Messages of this length do not gain any more.
-    for _ in 0..4 {
-        let decision = ras.decide(Kind::F64, &message);
-        ras.encoded(&decision, LEN, FAST.time_ns(LEN));
-    }
-    assert!(ras.admit(Kind::F64, LEN).is_none() && ras.admit(Kind::F64, LEN / 2).is_some());
-    // Without a gain by the heuristics, lengths leave the window at once.
-    ras.set_link(link(12_000.0));
-    (0..4).for_each(|_| assert!(is_raw(ras.decide(Kind::F64, &message[..1024]).choice)));
-    assert!(ras.admit(Kind::F64, 1024).is_none());
-    assert_eq!(ras.window(Kind::F64).0.smallest, 1536);
 }
