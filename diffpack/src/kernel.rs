@@ -40,11 +40,6 @@ macro_rules! operations {
             unsafe { super::avx2::sum_and_ends(widths, groups) }
         }
     };
-    (undo $($safety:tt)?) => {
-        operations! { @ ($($safety)?)
-            undo::undo_difference(groups: usize, lags: &[u16], before: &[u8], words: &mut Words);
-        }
-    };
     ($($safety:tt)?) => {
         operations! { @ ($($safety)?)
             predict::difference(bytes: &[u8], at: usize, lags: &[u16], residuals: &mut [Group]);
@@ -142,7 +137,7 @@ mod scalar;
 mod tests;
 pub(crate) mod window;
 
-use crate::decode::rebuild::{self, Form, Packed, Scratch};
+use crate::decode::rebuild::{Form, Packed, Scratch};
 use crate::format::{BLOCK, GROUPS, Predictor};
 use crate::word::Word;
 use block::{Block, Group, Groups, Mask, Widths};
@@ -153,7 +148,7 @@ use mpress_codec::{Full, Out};
 use mpress_codec_support::{self as support, kernels};
 #[cfg(target_arch = "x86_64")]
 use mpress_codec_support::{Avx2, Avx512};
-pub(crate) use scalar::{Scalar, undo_below};
+pub(crate) use scalar::{Scalar, undo_below, undo_difference};
 use window::Window;
 
 /// The longest message that is brought near with the code for it: in longer ones the processor does that by itself, and the code takes a small part of the time.
@@ -239,7 +234,6 @@ pub(crate) trait Kernel<W>: Copy {
     /// The inverse of [`pack`](Kernel::pack): reads groups from the front of `wire`. Residuals past `words` are arbitrary.
     fn unpack(self, wire: &[u8], widths: &Widths, words: usize, residuals: &mut Groups);
     /// Appends the words of a block to the message that begins at `start` of `out`. The residuals are packed on the wire or in `scratch`.
-    #[inline(always)]
     fn rebuild(
         self,
         packed: Option<Packed<'_>>,
@@ -247,15 +241,7 @@ pub(crate) trait Kernel<W>: Copy {
         scratch: &mut Scratch,
         start: usize,
         out: &mut Out<'_>,
-    ) -> Result<(), Full>
-    where
-        W: Word,
-    {
-        rebuild::in_steps(self, packed, form, scratch, start, out)
-    }
-    /// The inverse of [`difference`](Kernel::difference): replaces the first groups of residuals in the block of `words` by the words that follow
-    /// those `before`, which must be as many as the lags reach plus a group. The part of `words` before the block is arbitrary afterwards.
-    fn undo_difference(self, groups: usize, lags: &[u16], before: &[u8], words: &mut Words);
+    ) -> Result<(), Full>;
     /// Converts words to fixed point (format, section 5).
     fn to_fixed(self, words: &[u8], unit: u32, fixed: &mut [u8]);
     fn to_float(self, fixed: &[u8], unit: u32, words: &mut [u8]);

@@ -28,6 +28,13 @@ pub(crate) fn step(paths: &Paths, seconds: u32, only: Option<String>) -> Step<'_
     Step::call("fuzz targets", move || run(paths, seconds, only.as_deref()))
 }
 
+/// The command that does the same for all targets.
+pub(crate) fn command(paths: &Paths, seconds: u32) -> Command {
+    let mut command = paths.cargo();
+    command.args(["xtask", "fuzz", "--seconds", &seconds.to_string()]);
+    command
+}
+
 /// Compiles all targets and runs them, or only this one, for `seconds` each, one per processor at a time.
 ///
 /// # Errors

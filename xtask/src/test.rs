@@ -47,7 +47,16 @@ pub(crate) fn steps(paths: &Paths, all: bool) -> Vec<Step<'_>> {
         steps.push(dist::check::tar_alone(paths, dist::Parts::tested(paths)).on_the_build());
         return steps;
     }
-    steps.push(Step::new(mpich, shim(paths, extent, Mpi::Mpich, &OF_EACH_MPI, &[])).on_the_build());
+    steps.push(
+        Step::both(
+            format!("{mpich}, and fuzz targets"),
+            shim(paths, extent, Mpi::Mpich, &OF_EACH_MPI, &[]),
+            // Most of it is compiling, in a target directory of its own.
+            fuzz::command(paths, FUZZ_SECONDS),
+            paths.tested("fuzz.log"),
+        )
+        .on_the_build(),
+    );
     let name = format!("test of receiving ahead with {}", Mpi::Mpich.title());
     steps.push(Step::new(name, shim(paths, extent, Mpi::Mpich, &["ahead"], &["every_call"])).on_the_build());
     steps.push(adapter(paths, extent, Mpi::Mpich));
@@ -61,7 +70,6 @@ pub(crate) fn steps(paths: &Paths, all: bool) -> Vec<Step<'_>> {
     steps.push(browser::step(dist::Parts::tested(paths).into_command(), paths).on_the_build());
     steps.push(package::step(paths));
     steps.push(page::step(paths));
-    steps.push(fuzz::step(paths, FUZZ_SECONDS, None));
     steps
 }
 

@@ -1,12 +1,11 @@
-//! Residuals to words: how a decoder reconstructs a block once its head has been read.
-//!
-//! [`in_steps`] makes one pass over the block per step, through buffers. A kernel may have a way of its own (`kernel/avx512/rebuild.rs`).
+//! Residuals to words: how a decoder reconstructs a block once its head has been read. [`in_steps`] is the portable way; the other kernels have ways of their own
+//! (`kernel/avx2/undo.rs`, `kernel/avx512/rebuild.rs`).
 #![forbid(unsafe_code)]
 
 use crate::format::{BLOCK, Domain, GROUP, MAX_REACH, Predictor};
 use crate::kernel::block::{Block, Widths};
 use crate::kernel::window::Window;
-use crate::kernel::{Kernel, Words, undo_below};
+use crate::kernel::{Kernel, Scalar, Words, undo_below, undo_difference};
 use crate::word::Word;
 use mpress_codec::{Full, Out};
 
@@ -50,47 +49,47 @@ impl Scratch {
     }
 }
 
-/// Appends the words of a block to the message that begins at `start` of `out`. The residuals are `packed` or, if that is `None`, in `scratch`.
-#[inline(always)]
-pub(crate) fn in_steps<W: Word, K: Kernel<W>>(
-    kernel: K,
+/// Appends the words of a block to the message that begins at `start` of `out`, in one pass for each step, through buffers. The residuals are `packed` or, if that is
+/// `None`, in `scratch`.
+pub(crate) fn in_steps<W: Word>(
     packed: Option<Packed<'_>>,
     form: &Form<'_, W>,
     scratch: &mut Scratch,
     start: usize,
     out: &mut Out<'_>,
 ) -> Result<(), Full> {
-    let Scratch { window, words, other, .. } = scratch;
-    let (len, groups) = (form.words * W::WIDTH, form.words.div_ceil(W::LANES));
     if let Some(Packed { wire, widths }) = packed {
-        kernel.unpack(wire, widths, form.words, words.groups_mut());
+        Kernel::<W>::unpack(Scalar, wire, widths, form.words, scratch.words.groups_mut());
     }
+    let Scratch { window, words, other, .. } = scratch;
     let message = out.written().get(start..).unwrap_or_default();
     let reach = form.predictor.reach() * W::WIDTH;
-    let made = match form.predictor.domain {
-        Domain::Below => {
-            undo_below::<W, 0>(words.groups_mut(), form.maximum);
-            words.block()
-        }
-        Domain::BelowRotated => {
-            undo_below::<W, 1>(words.groups_mut(), form.maximum);
-            words.block()
-        }
-        Domain::Integer | Domain::Lookback => {
-            let mut before = message;
-            if reach + GROUP > message.len() {
-                window.fill(message, message.len(), reach);
-                before = window.before();
-            }
-            kernel.undo_difference(groups, form.predictor.lags(), before, words);
-            words.block()
-        }
+    let before = match form.predictor.domain {
+        Domain::Below | Domain::BelowRotated => return below(form, words, out),
         Domain::Fixed(unit) => {
-            window.fill_fixed(kernel, message, message.len(), reach, unit);
-            kernel.undo_difference(groups, form.predictor.lags(), window.before(), words);
-            kernel.to_float(words.block(), unit.into(), &mut other.0);
-            &other.0
+            window.fill_fixed::<W, _>(Scalar, message, message.len(), reach, unit);
+            window.before()
+        }
+        _ if reach + GROUP <= message.len() => message,
+        _ => {
+            window.fill(message, message.len(), reach);
+            window.before()
         }
     };
-    out.extend_from_slice(&made[..len])
+    undo_difference::<W>(form.predictor.lags(), before, words);
+    let mut made = words.block();
+    if let Domain::Fixed(unit) = form.predictor.domain {
+        Kernel::<W>::to_float(Scalar, words.block(), unit.into(), &mut other.0);
+        made = &other.0;
+    }
+    out.extend_from_slice(&made[..form.words * W::WIDTH])
+}
+
+/// Appends the words of a block from their distances below the greatest one.
+pub(crate) fn below<W: Word>(form: &Form<'_, W>, words: &mut Words, out: &mut Out<'_>) -> Result<(), Full> {
+    match form.predictor.domain {
+        Domain::BelowRotated => undo_below::<W, 1>(words.groups_mut(), form.maximum),
+        _ => undo_below::<W, 0>(words.groups_mut(), form.maximum),
+    }
+    out.extend_from_slice(&words.block()[..form.words * W::WIDTH])
 }

@@ -6,27 +6,25 @@ mod predict;
 mod split;
 pub(super) mod undo;
 
-use super::{Code, Kernel, LAGS, Span, Words};
-use crate::decode::rebuild::{self, Form, Packed, Scratch};
+use super::{Code, Kernel, LAGS, Span};
+use crate::decode::rebuild::{Form, Packed, Scratch, below};
 use crate::format::{Domain, GROUPS, Predictor};
 use crate::kernel::block::{Block, Group, Groups, Mask, Widths, byte_bits};
 use crate::word::Word;
 use mpress_codec::{Full, Out};
 use mpress_codec_support::avx2::store;
-use mpress_codec_support::{Avx2, prefetch};
+use mpress_codec_support::Avx2;
 pub(super) use pack::{spans_nine, sum_and_ends};
 
 impl<W: Word> Kernel<W> for Avx2 {
     const ENCODES: Code = code!(predict::difference_cost::<W>: 2048, predict::below_cost::<W>: 768, predict::difference::<W>: 1024, predict::widths::<W>: 768, pack::pack::<W>: 1024);
     fn prefetch_rebuild(self, predictor: &Predictor) {
         if !predictor.has_maximum() {
-            prefetch(pack::unpack::<W> as *const u8, 1024);
-            prefetch(undo::undo_difference::<W> as *const u8, 1024);
+            undo::prefetch_code::<W>(predictor.lags());
         }
     }
     apart!("avx2,bmi1,bmi2,lzcnt,popcnt");
     operations!(unsafe);
-    operations!(undo unsafe);
     operations!(x86);
     #[inline(always)]
     fn rebuild(
@@ -43,7 +41,8 @@ impl<W: Word> Kernel<W> for Avx2 {
                 // From the wire to the message at once.
                 (Some(packed), Domain::Below) => undo::undo_below::<W, 0>(packed, form, out),
                 (Some(packed), Domain::BelowRotated) => undo::undo_below::<W, 1>(packed, form, out),
-                _ => rebuild::in_steps(self, packed, form, scratch, start, out),
+                (None, Domain::Below | Domain::BelowRotated) => below(form, &mut scratch.words, out),
+                _ => undo::rebuild(self, packed, form, scratch, start, out),
             }
         }
     }

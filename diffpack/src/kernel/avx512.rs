@@ -21,8 +21,9 @@ mod rebuild;
 mod short;
 mod split;
 
-use super::{Code, Kernel, LAGS, Span, Words};
-use crate::decode::rebuild::{Form, Packed, Scratch, in_steps};
+use super::avx2::undo;
+use super::{Code, Kernel, LAGS, Span};
+use crate::decode::rebuild::{Form, Packed, Scratch};
 use crate::format::{Domain, GROUPS, Predictor};
 use crate::kernel::block::{Block, Group, Groups, Mask, Widths};
 use crate::word::Word;
@@ -38,9 +39,6 @@ impl<W: Word> Kernel<W> for Avx512 {
     apart!("avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt");
     operations!(unsafe);
     operations!(x86);
-    fn undo_difference(self, groups: usize, lags: &[u16], before: &[u8], words: &mut Words) {
-        Kernel::<W>::undo_difference(self.avx2(), groups, lags, before, words);
-    }
     fn rebuild(
         self,
         packed: Option<Packed<'_>>,
@@ -50,7 +48,8 @@ impl<W: Word> Kernel<W> for Avx512 {
         out: &mut Out<'_>,
     ) -> Result<(), Full> {
         if let Domain::Fixed(_) = form.predictor.domain {
-            return Kernel::<W>::apart(self, || in_steps(self, packed, form, scratch, start, out));
+            // SAFETY: as below.
+            return unsafe { undo::rebuild(self, packed, form, scratch, start, out) };
         }
         let residuals = scratch.words.groups_mut();
         // SAFETY: `self` proves the features that the calls require.

@@ -9,7 +9,8 @@ mod predict;
 mod split;
 mod undo;
 
-use super::{Code, Kernel, LAGS, Span, Words};
+use super::{Code, Kernel, LAGS, Span};
+use crate::decode::rebuild::{Form, Packed, Scratch, in_steps};
 use crate::format::Predictor;
 use crate::kernel::block::{Block, Group, Groups, Mask, Widths};
 use crate::word::Word;
@@ -17,8 +18,8 @@ pub(super) use fixed::{span, strip, to_fixed, to_float, trailing_zeros, unstrip}
 use mpress_codec::{Full, Out};
 pub(super) use pack::{sum_and_ends, used};
 pub(super) use predict::{lag_scores, shifts, term, terms};
-pub(crate) use undo::undo_below;
 pub(super) use undo::{SHORT, undo_short};
+pub(crate) use undo::{undo_below, undo_difference};
 
 /// Portable code.
 #[derive(Clone, Copy, Debug)]
@@ -31,9 +32,18 @@ impl<W: Word> Kernel<W> for Scalar {
         operation()
     }
     operations!();
-    operations!(undo);
     fn spread(self, packed: u64, bits: u32) -> u64 {
         pack::spread(packed, bits)
+    }
+    fn rebuild(
+        self,
+        packed: Option<Packed<'_>>,
+        form: &Form<'_, W>,
+        scratch: &mut Scratch,
+        start: usize,
+        out: &mut Out<'_>,
+    ) -> Result<(), Full> {
+        in_steps(packed, form, scratch, start, out)
     }
     fn gather(self, spread: u64, bits: u32) -> u64 {
         pack::gather(spread, bits)

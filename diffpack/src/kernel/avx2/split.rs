@@ -6,8 +6,63 @@ use crate::word::Word;
 use core::arch::x86_64::*;
 use mpress_codec_support::avx2::{Bytes, V, VECTOR, equal, load, load_at, splat, store};
 
-/// The numbers of eight lanes, a byte each. Words of 64 bits are two lanes.
-const LANES: u64 = 0x0706_0504_0302_0100;
+/// For each mask of `N` words: where they come from when they are moved, as numbers of eight lanes, a byte each. A word of 64 bits is two lanes.
+struct Moves<const MASKS: usize> {
+    /// The words in the mask, and what is left in any order.
+    compact: [[u8; 8]; MASKS],
+    /// The inverse, for the words in the mask and for the others. The highest bit of those in the mask is set.
+    spread: [[u8; 8]; MASKS],
+}
+
+static OF_FOUR: Moves<16> = Moves::new();
+static OF_EIGHT: Moves<256> = Moves::new();
+
+impl<const MASKS: usize> Moves<MASKS> {
+    const fn new() -> Self {
+        let words = MASKS.trailing_zeros() as usize;
+        let lanes = 8 / words;
+        let mut moves = Self { compact: [[0; 8]; MASKS], spread: [[0; 8]; MASKS] };
+        let mut mask = 0;
+        while mask < MASKS {
+            let mut used = [0; 2];
+            let mut word = 0;
+            while word < words {
+                let is_in = mask >> word & 1;
+                let mut lane = 0;
+                while lane < lanes {
+                    if is_in == 1 {
+                        moves.compact[mask][used[1] * lanes + lane] = (word * lanes + lane) as u8;
+                    }
+                    moves.spread[mask][word * lanes + lane] =
+                        (used[is_in] * lanes + lane) as u8 | (is_in as u8) << 7;
+                    lane += 1;
+                }
+                used[is_in] += 1;
+                word += 1;
+            }
+            mask += 1;
+        }
+        moves
+    }
+}
+
+#[inline(always)]
+fn compact<W: Word>(mask: u8) -> u64 {
+    let numbers = match W::BITS {
+        64 => OF_FOUR.compact[usize::from(mask & 15)],
+        _ => OF_EIGHT.compact[usize::from(mask)],
+    };
+    u64::from_le_bytes(numbers)
+}
+
+#[inline(always)]
+fn spread<W: Word>(mask: u8) -> u64 {
+    let numbers = match W::BITS {
+        64 => OF_FOUR.spread[usize::from(mask & 15)],
+        _ => OF_EIGHT.spread[usize::from(mask)],
+    };
+    u64::from_le_bytes(numbers)
+}
 
 /// The number of words moved at once.
 const fn count<W: Word>() -> usize {
@@ -23,16 +78,6 @@ fn bits<W: Word>(mask: &Mask, i: usize) -> u8 {
     }
 }
 
-/// All bits of the bytes whose lanes are in the mask.
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn lanes<W: Word>(mask: u8) -> u64 {
-    match W::BITS {
-        64 => _pdep_u64(mask.into(), 0x0001_0001_0001_0001).wrapping_mul(0xffff),
-        _ => _pdep_u64(mask.into(), 0x0101_0101_0101_0101).wrapping_mul(0xff),
-    }
-}
-
 /// A vector of the bytes, each repeated (16 bits) or extended by its sign.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
@@ -44,11 +89,10 @@ fn vector<W: Word>(bytes: u64) -> V {
     }
 }
 
-/// The words with these lane numbers.
+/// The words with these lane numbers, of which the highest bit says nothing.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn moved<W: Word>(v: V, numbers: u64) -> V {
-    let numbers = vector::<W>(numbers);
+fn moved<W: Word>(v: V, numbers: V) -> V {
     match W::BITS {
         // Both bytes of each word.
         16 => {
@@ -103,9 +147,8 @@ pub(super) fn deal<W: Word>(
     let (mut wides, mut narrows) = (0, 0);
     for i in 0..words.div_ceil(count::<W>()) {
         let (is_wide, v) = (bits::<W>(mask, i), load_part(residuals, i * bytes));
-        let lanes = lanes::<W>(is_wide);
-        store_part(&mut wide.0, wides, moved::<W>(v, _pext_u64(LANES, lanes)));
-        store_part(&mut narrow.0, narrows, moved::<W>(v, _pext_u64(LANES, !lanes)));
+        store_part(&mut wide.0, wides, moved::<W>(v, vector::<W>(compact::<W>(is_wide))));
+        store_part(&mut narrow.0, narrows, moved::<W>(v, vector::<W>(compact::<W>(!is_wide))));
         let wide_bytes = is_wide.count_ones() as usize * W::WIDTH;
         wides += wide_bytes;
         narrows += bytes - wide_bytes;
@@ -140,11 +183,11 @@ pub(super) fn collect<W: Word>(wide: &Block, narrow: &Block, mask: &Mask, residu
     let (mut wides, mut narrows) = (0, 0);
     for i in 0..BLOCK / bytes {
         let is_wide = bits::<W>(mask, i);
-        let lanes = lanes::<W>(is_wide);
-        let numbers = _pdep_u64(LANES, lanes) | _pdep_u64(LANES, !lanes);
+        let numbers = vector::<W>(spread::<W>(is_wide));
         let from_narrow = moved::<W>(load_part(narrow, narrows), numbers);
         let from_wide = moved::<W>(load_part(wide, wides), numbers);
-        let v = _mm256_blendv_epi8(from_narrow, from_wide, vector::<W>(lanes));
+        // Numbers are extended by their sign, or repeated: so each byte of a word in the mask has its highest bit set.
+        let v = _mm256_blendv_epi8(from_narrow, from_wide, numbers);
         store_part(residuals.as_flattened_mut(), i * bytes, v);
         let wide_bytes = is_wide.count_ones() as usize * W::WIDTH;
         wides += wide_bytes;

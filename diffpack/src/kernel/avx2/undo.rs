@@ -1,20 +1,281 @@
-//! Residuals to words, one factor 1 - B^lag after another. Lags are in bytes here, so that the same permutations serve every word.
+//! Residuals to words: one pass over the block for each short lag, and one that appends the words. Lags are in bytes here, so that the same permutations serve
+//! every word.
+//!
+//! The last pass reads the terms of longer lags from the message: if y is the difference by the long lags a, b, ..., then x(i) = y(i) + x(i - a) + x(i - b) -
+//! x(i - a - b)... Where words of the message are missing, or other words are needed (fixed point), the message is a window.
 
 use super::pack::unpack_each;
-use crate::decode::rebuild::{Form, Packed};
-use crate::format::{BLOCK, GROUP, GROUPS};
-use crate::kernel::Words;
+use crate::decode::rebuild::{Form, Packed, Scratch};
+use crate::format::{BLOCK, Domain, GROUP, GROUPS, MAX_ORDER};
+use crate::kernel::block::Groups;
 use crate::kernel::scalar::{self, SHORT, shifts};
+use crate::kernel::{Kernel, Words};
 use crate::word::Word;
 use core::arch::x86_64::*;
 use mpress_codec::{Full, Out};
 use mpress_codec_support::avx2::{
-    Bytes as Vector, V, VECTOR, add, load, load_at, load_lane, middle, quarter, rotated_right, splat, store,
-    sub, unzigzag,
+    Bytes as Vector, V, VECTOR, add, load, load_at, load_lane, rotated_right, splat, store, sub, unzigzag,
 };
+use mpress_codec_support::prefetch;
 
 /// Vectors in a block.
 const COUNT: usize = BLOCK / VECTOR;
+
+/// Bytes of half a vector.
+const HALF: usize = VECTOR / 2;
+
+/// The terms of three lags, and the word itself.
+const TERMS: usize = 1 << MAX_ORDER;
+
+/// The distance in bytes below which a load that spans two stores would wait for them.
+const RECENT: usize = 512;
+
+/// Asks for the code for blocks with these lags.
+pub(super) fn prefetch_code<W: Word>(lags: &[u16]) {
+    prefetch(unpack::<W> as *const u8, 768);
+    prefetch(Message::differences::<W> as *const u8, 768);
+    if shorts(lags) > 0 {
+        prefetch(undo_factor::<W> as *const u8, 512);
+    }
+}
+
+/// The number of lags whose last values are kept in registers.
+fn shorts(lags: &[u16]) -> usize {
+    lags.partition_point(|lag| usize::from(*lag) <= SHORT)
+}
+
+/// Appends the words of a block, from their differences, to the message that begins at `start` of `out`. The residuals are `packed` or, if that is `None`, in `scratch`.
+/// `kernel` converts from and to fixed point.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(in crate::kernel) fn rebuild<W: Word, K: Kernel<W>>(
+    kernel: K,
+    packed: Option<Packed<'_>>,
+    form: &Form<'_, W>,
+    scratch: &mut Scratch,
+    start: usize,
+    out: &mut Out<'_>,
+) -> Result<(), Full> {
+    let Scratch { window, words, other, .. } = scratch;
+    match packed {
+        Some(packed) => unpack::<W>(packed, form.words, words.groups_mut()),
+        None => undo_zigzag::<W>(words.groups_mut()),
+    }
+    let (lags, len) = (form.predictor.lags(), form.words.min(W::BLOCK) * W::WIDTH);
+    let message = out.written().get(start..).ok_or(Full)?;
+    let (at, reach) = (message.len(), form.predictor.reach() * W::WIDTH);
+    let unit = match form.predictor.domain {
+        Domain::Fixed(unit) => {
+            window.fill_fixed(kernel, message, at, reach, unit);
+            Some(unit)
+        }
+        _ if reach + GROUP <= at && len.is_multiple_of(VECTOR) && len <= out.remaining() => {
+            // SAFETY: `start` is not past the bytes that have been written. `out` has room for the words, and all terms are in the message.
+            unsafe {
+                let start = out.as_mut_ptr().add(start).cast();
+                Message { start, len: at }.differences::<W>(lags, words, len);
+                out.assume_written(len);
+            }
+            return Ok(());
+        }
+        _ => {
+            window.fill(message, at, reach);
+            None
+        }
+    };
+    let before = window.before().len();
+    let start = window.bytes_mut().as_mut_ptr();
+    // SAFETY: the window has the words before the block, and room for it.
+    unsafe { Message { start, len: before }.differences::<W>(lags, words, len.next_multiple_of(VECTOR)) };
+    let mut made = window.block();
+    if let Some(unit) = unit {
+        kernel.to_float(made, unit.into(), &mut other.0);
+        made = &other.0;
+    }
+    out.extend_from_slice(&made[..len])
+}
+
+/// Unpacks the differences of the first `words` words.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn unpack<W: Word>(packed: Packed<'_>, words: usize, differences: &mut Groups) {
+    let mut groups = differences.iter_mut();
+    unpack_each::<W>(packed, words, |halves| {
+        let Some(group) = groups.next() else { return };
+        for (to, v) in group.as_chunks_mut().0.iter_mut().zip(halves) {
+            store(to, unzigzag::<W>(v));
+        }
+    });
+}
+
+/// Residuals to differences.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn undo_zigzag<W: Word>(residuals: &mut Groups) {
+    for vector in residuals.as_flattened_mut().as_chunks_mut().0 {
+        store(vector, unzigzag::<W>(load(vector)));
+    }
+}
+
+/// A message, or a window, while one of its blocks is being reconstructed.
+struct Message {
+    start: *mut u8,
+    /// Bytes reconstructed so far.
+    len: usize,
+}
+
+/// The words a distance before those of a block.
+#[derive(Clone, Copy)]
+struct Term {
+    /// The vector for the first of these, or the first of three half vectors that it is in.
+    from: *const u8,
+    /// For each byte: its source in the first two of these, or in the last two. An index with its highest bit set gives a zero.
+    first: V,
+    last: V,
+}
+
+impl Term {
+    /// Those at a distance of `shift` before `end`.
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    fn new(end: *const u8, shift: usize, in_halves: bool) -> Self {
+        const NUMBERS: [u8; 3 * HALF] = {
+            let mut numbers = [0x80; 3 * HALF];
+            let mut i = 0;
+            while i < HALF {
+                numbers[HALF + i] = i as u8;
+                i += 1;
+            }
+            numbers
+        };
+        let numbers = |from: usize| {
+            let numbers = NUMBERS.get(from..).and_then(|rest| rest.first_chunk()).unwrap_or(&[0x80; HALF]);
+            _mm256_broadcastsi128_si256(load_lane(numbers))
+        };
+        let back = if in_halves { shift.next_multiple_of(HALF) } else { shift };
+        let into = back - shift;
+        Self { from: end.wrapping_sub(back), first: numbers(HALF + into), last: numbers(into) }
+    }
+
+    /// The words for the vector at `at` of the block. Words that were stored just now are loaded as halves of vectors, as which they were stored: a load that spans two stores would
+    /// wait for them.
+    ///
+    /// # Safety
+    /// There are these words.
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    unsafe fn words<const IN_HALVES: bool>(&self, at: usize) -> V {
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            let from = self.from.add(at);
+            if !IN_HALVES {
+                return _mm256_loadu_si256(from.cast());
+            }
+            let two = |from: *const u8| _mm256_loadu2_m128i(from.add(HALF).cast(), from.cast());
+            _mm256_or_si256(
+                _mm256_shuffle_epi8(two(from), self.first),
+                _mm256_shuffle_epi8(two(from.add(HALF)), self.last),
+            )
+        }
+    }
+}
+
+impl Message {
+    /// The bytes reconstructed so far.
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: all bytes up to `len` are initialised, and nothing else refers to them while the message is reconstructed.
+        unsafe { core::slice::from_raw_parts(self.start, self.len) }
+    }
+
+    /// Appends `len` bytes of words, whole vectors, from the differences in the block of `words`.
+    ///
+    /// # Safety
+    /// There is room for them. The message is a group longer than the lags reach.
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn differences<W: Word>(mut self, lags: &[u16], words: &mut Words, len: usize) {
+        let Some(words) = words.bytes_mut().as_chunks_mut().0.first_chunk_mut() else { return };
+        let count = shorts(lags);
+        for i in 0..count {
+            undo_factor::<W>(len.div_ceil(GROUP), &lags[i..], self.bytes(), words);
+        }
+        let longs = lags.len() - count;
+        let shifts = &shifts::<W>(&lags[count..])[..1 << longs.min(MAX_ORDER)];
+        // Terms that are not further away are read from `words`, where stores are aligned.
+        let near = shifts.iter().copied().filter(|shift| *shift <= BLOCK - GROUP).max().unwrap_or(0);
+        let in_halves = shifts[1..].iter().any(|shift| *shift < RECENT && !shift.is_multiple_of(VECTOR));
+        for (to, i) in words[..COUNT].iter_mut().rev().zip(1..near.div_ceil(VECTOR) + 1) {
+            store(to, load_at(self.bytes(), self.len - i * VECTOR));
+        }
+        // SAFETY: the block is the second half of them.
+        let block = unsafe { words.as_mut_ptr().add(COUNT) }.cast::<u8>();
+        // SAFETY: the message has `len` bytes.
+        let end_of_message = unsafe { self.start.add(self.len).cast_const() };
+        let mut terms = [Term { from: block, first: splat(0_u64), last: splat(0_u64) }; TERMS];
+        for (term, shift) in terms.iter_mut().zip(shifts).skip(1) {
+            *term = Term::new(if *shift <= near { block } else { end_of_message }, *shift, in_halves);
+        }
+        // SAFETY: guaranteed by the caller; longer lags than the short ones are at least three half vectors.
+        unsafe {
+            match (longs, in_halves) {
+                (0, _) => self.append::<W, 0, false>(block, len, &terms),
+                (1, false) => self.append::<W, 1, false>(block, len, &terms),
+                (1, true) => self.append::<W, 1, true>(block, len, &terms),
+                (2, false) => self.append::<W, 2, false>(block, len, &terms),
+                (2, true) => self.append::<W, 2, true>(block, len, &terms),
+                (_, false) => self.append::<W, 3, false>(block, len, &terms),
+                (_, true) => self.append::<W, 3, true>(block, len, &terms),
+            }
+        }
+    }
+
+    /// Appends words from the differences by `LONGS` lags in a block, which they replace there if there are lags.
+    ///
+    /// # Safety
+    /// There is room for them, in whole vectors, and there are the words of all terms.
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline]
+    unsafe fn append<W: Word, const LONGS: usize, const IN_HALVES: bool>(
+        &mut self,
+        block: *mut u8,
+        len: usize,
+        terms: &[Term; TERMS],
+    ) {
+        for at in (0..len.min(BLOCK)).step_by(VECTOR) {
+            // SAFETY: guaranteed by the caller.
+            unsafe {
+                let mut v = _mm256_loadu_si256(block.add(at).cast());
+                if LONGS > 0 {
+                    v = add::<W>(v, terms[1].words::<IN_HALVES>(at));
+                }
+                if LONGS > 1 {
+                    v = add::<W>(v, terms[2].words::<IN_HALVES>(at));
+                    v = sub::<W>(v, terms[3].words::<IN_HALVES>(at));
+                }
+                if LONGS > 2 {
+                    v = add::<W>(v, terms[4].words::<IN_HALVES>(at));
+                    v = sub::<W>(v, terms[5].words::<IN_HALVES>(at));
+                    v = sub::<W>(v, terms[6].words::<IN_HALVES>(at));
+                    v = add::<W>(v, terms[7].words::<IN_HALVES>(at));
+                }
+                if LONGS > 0 {
+                    _mm256_storeu_si256(block.add(at).cast(), v);
+                }
+                _mm256_storeu_si256(self.start.add(self.len + at).cast(), v);
+            }
+        }
+    }
+}
+
+/// Undoes the factor of the first lag, a short one: y(i) = d(i) + y(i - lag). The result is the difference by the remaining lags.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline(never)]
+fn undo_factor<W: Word>(groups: usize, lags: &[u16], before: &[u8], words: &mut [Vector; 2 * COUNT]) {
+    let Some((lag, rest)) = lags.split_first() else { return };
+    match usize::from(*lag) * W::WIDTH {
+        2 => undo_divisor::<W, 3>(groups, rest, before, words),
+        4 => undo_divisor::<W, 2>(groups, rest, before, words),
+        8 => undo_divisor::<W, 1>(groups, rest, before, words),
+        16 => undo_divisor::<W, 0>(groups, rest, before, words),
+        _ => undo_short::<W>((*lag).into(), rest, before, words),
+    }
+}
 
 /// Calls `undo` with the index of each vector in the first groups of a block.
 #[inline(always)]
@@ -24,58 +285,6 @@ fn each(groups: usize, undo: impl FnMut(usize)) {
         GROUPS.. => (0..COUNT).for_each(undo),
         _ => (0..groups * (GROUP / VECTOR)).for_each(undo),
     }
-}
-
-/// The distance in bytes below which a load that spans two stores would wait for them.
-const RECENT: usize = 512;
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn undo_difference<W: Word>(groups: usize, lags: &[u16], before: &[u8], words: &mut Words) {
-    let Some(words) = words.bytes_mut().as_chunks_mut().0.first_chunk_mut() else { return };
-    match lags {
-        [] => copy::<W>(groups, words),
-        _ => undo_factor::<W, true>(groups, lags, before, words),
-    }
-    for i in 1..lags.len() {
-        undo_factor::<W, false>(groups, &lags[i..], before, words);
-    }
-}
-
-/// Copies the differences unchanged.
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn copy<W: Word>(groups: usize, words: &mut [Vector; 2 * COUNT]) {
-    each(groups, |i| {
-        let d = difference::<W, true>(words, i);
-        store(&mut words[COUNT + i], d);
-    });
-}
-
-/// Undoes the factor of the first lag: y(i) = d(i) + y(i - lag). The first factor takes d from the residuals, the others from the result of the
-/// factor before. The result is the difference by the remaining lags.
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn undo_factor<W: Word, const FIRST: bool>(
-    groups: usize,
-    lags: &[u16],
-    before: &[u8],
-    words: &mut [Vector; 2 * COUNT],
-) {
-    let Some((lag, rest)) = lags.split_first() else { return };
-    match usize::from(*lag) * W::WIDTH {
-        2 => undo_divisor::<W, FIRST, 3>(groups, rest, before, words),
-        4 => undo_divisor::<W, FIRST, 2>(groups, rest, before, words),
-        8 => undo_divisor::<W, FIRST, 1>(groups, rest, before, words),
-        16 => undo_divisor::<W, FIRST, 0>(groups, rest, before, words),
-        lag if lag <= SHORT * W::WIDTH => undo_short::<W, FIRST>(groups, lag, rest, before, words),
-        lag => undo_far::<W, FIRST>(lag, rest, before, words),
-    }
-}
-
-/// The vector of differences at index `i`.
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn difference<W: Word, const FIRST: bool>(words: &[Vector; 2 * COUNT], i: usize) -> V {
-    let d = load(&words[COUNT + i]);
-    if FIRST { unzigzag::<W>(d) } else { d }
 }
 
 /// The differences by up to two lags of the vectors at `backs` bytes before the end of `before`.
@@ -98,7 +307,7 @@ fn differences_before<W: Word, const N: usize>(before: &[u8], backs: [usize; N],
 
 /// Undoes a lag of 16, 8, 4 or 2 bytes by prefix sums in each half of a vector, in as many steps as it takes to double the lag to 16.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn undo_divisor<W: Word, const FIRST: bool, const STEPS: usize>(
+fn undo_divisor<W: Word, const STEPS: usize>(
     groups: usize,
     rest: &[u16],
     before: &[u8],
@@ -109,7 +318,7 @@ fn undo_divisor<W: Word, const FIRST: bool, const STEPS: usize>(
     // The words before a vector, repeated.
     let mut carry = _mm256_permute4x64_epi64::<0xee>(ends::<STEPS>(last));
     each(groups, |i| {
-        let mut sums = difference::<W, FIRST>(words, i);
+        let mut sums = load(&words[COUNT + i]);
         if STEPS > 2 {
             sums = add::<W>(sums, _mm256_bslli_epi128::<2>(sums));
         }
@@ -139,152 +348,15 @@ fn ends<const STEPS: usize>(v: V) -> V {
     }
 }
 
-/// Undoes a short lag that does not divide half a vector with the portable code, which takes as many words at a time as the lag, in vectors and what
+/// Undoes a short lag, in words, that does not divide half a vector with the portable code, which takes as many words at a time as the lag, in vectors and what
 /// remains of them.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn undo_short<W: Word, const FIRST: bool>(
-    groups: usize,
-    lag: usize,
-    rest: &[u16],
-    before: &[u8],
-    words: &mut [Vector; 2 * COUNT],
-) {
-    if FIRST {
-        copy::<W>(groups, words);
-    }
+fn undo_short<W: Word>(lag: usize, rest: &[u16], before: &[u8], words: &mut [Vector; 2 * COUNT]) {
     let last = differences_before::<W, 4>(before, [VECTOR, 2 * VECTOR, 3 * VECTOR, 4 * VECTOR], rest);
     for (to, v) in words[..COUNT].iter_mut().rev().zip(last) {
         store(to, v);
     }
-    let words = W::split_mut(words.as_flattened_mut()).0;
-    scalar::undo_short::<W>(words, lag / W::WIDTH);
-}
-
-/// Undoes a longer lag: reads words before the block as far as the lag reaches there, then words of the block itself.
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn undo_far<W: Word, const FIRST: bool>(
-    lag: usize,
-    rest: &[u16],
-    before: &[u8],
-    words: &mut [Vector; 2 * COUNT],
-) {
-    let whole = lag / VECTOR;
-    match rest {
-        [] => add_before::<W, FIRST>(lag, &[], before, words),
-        [a] => add_before::<W, FIRST>(lag, &[*a], before, words),
-        [a, b, ..] => add_before::<W, FIRST>(lag, &[*a, *b], before, words),
-    }
-    if whole >= COUNT {
-        return;
-    }
-    let last = differences_before::<W, 2>(before, [VECTOR, 2 * VECTOR], rest);
-    for (to, v) in words[..COUNT].iter_mut().rev().zip(last) {
-        store(to, v);
-    }
-    if lag.is_multiple_of(VECTOR) {
-        for i in whole..COUNT {
-            let d = difference::<W, FIRST>(words, i);
-            let earlier = load(&words[COUNT + i - whole]);
-            store(&mut words[COUNT + i], add::<W>(d, earlier));
-        }
-    } else if lag >= RECENT {
-        for i in whole..COUNT {
-            let d = difference::<W, FIRST>(words, i);
-            let earlier = load_at(words.as_flattened(), (COUNT + i) * VECTOR - lag);
-            store(&mut words[COUNT + i], add::<W>(d, earlier));
-        }
-    } else {
-        // A load that spans two recent stores would wait until both are in the cache, so the vector is assembled from two loads.
-        let behind = Behind::new(lag);
-        match lag % VECTOR {
-            ..16 => add_behind::<W, FIRST, 0>(whole, &behind, words),
-            16 => add_behind::<W, FIRST, 1>(whole, &behind, words),
-            _ => add_behind::<W, FIRST, 2>(whole, &behind, words),
-        }
-    }
-}
-
-/// The part of the block for which all added words are before the block.
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn add_before<W: Word, const FIRST: bool>(
-    lag: usize,
-    rest: &[u16],
-    before: &[u8],
-    words: &mut [Vector; 2 * COUNT],
-) {
-    for i in 0..COUNT.min(lag / VECTOR) {
-        let d = difference::<W, FIRST>(words, i);
-        let [earlier] = differences_before::<W, 1>(before, [lag - i * VECTOR], rest);
-        store(&mut words[COUNT + i], add::<W>(d, earlier));
-    }
-}
-
-/// The rest of the block, with added vectors assembled from two.
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn add_behind<W: Word, const FIRST: bool, const HALVES: usize>(
-    whole: usize,
-    behind: &Behind,
-    words: &mut [Vector; 2 * COUNT],
-) {
-    let mut before = load(&words[COUNT - 1]);
-    for i in whole..COUNT {
-        let d = difference::<W, FIRST>(words, i);
-        let this = load(&words[COUNT + i - whole]);
-        let earlier = behind.of::<W, HALVES>(before, this);
-        before = this;
-        store(&mut words[COUNT + i], add::<W>(d, earlier));
-    }
-}
-
-/// Permutations that assemble the vector at some bytes before another from that one and the one before.
-struct Behind {
-    /// For each byte: its source in a half, or in the half before.
-    this: V,
-    before: V,
-}
-
-impl Behind {
-    /// For the part of a lag beyond whole vectors.
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline]
-    fn new(lag: usize) -> Self {
-        // An index with its highest bit set gives a zero byte.
-        const NUMBERS: [u8; 48] = {
-            let mut numbers = [0x80; 48];
-            let mut i = 0;
-            while i < 16 {
-                numbers[16 + i] = i as u8;
-                i += 1;
-            }
-            numbers
-        };
-        let numbers = |from: usize| {
-            let numbers = NUMBERS.get(from..).and_then(|rest| rest.first_chunk()).unwrap_or(&[0x80; 16]);
-            _mm256_broadcastsi128_si256(load_lane(numbers))
-        };
-        Self { this: numbers(16 - lag % 16), before: numbers(32 - lag % 16) }
-    }
-
-    /// `HALVES`: 0 for less than half a vector, 1 for exactly half, otherwise more.
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline]
-    fn of<W: Word, const HALVES: usize>(&self, before: V, this: V) -> V {
-        let middle = middle(before, this);
-        let (before, this) = match HALVES {
-            0 => (middle, this),
-            1 => return middle,
-            _ => (before, middle),
-        };
-        match W::BITS {
-            64 => quarter(before, this),
-            _ => _mm256_or_si256(
-                _mm256_shuffle_epi8(before, self.before),
-                _mm256_shuffle_epi8(this, self.this),
-            ),
-        }
-    }
+    scalar::undo_short::<W>(W::split_mut(words.as_flattened_mut()).0, lag);
 }
 
 /// Appends the words of a block from their distances below the greatest one.

@@ -9,8 +9,9 @@ use crate::word::Word;
 /// The longest lag whose values fit in registers.
 pub(in crate::kernel) const SHORT: usize = 16;
 
-/// Computes all groups: loops of known length take less time.
-pub(super) fn undo_difference<W: Word>(_: usize, lags: &[u16], before: &[u8], words: &mut Words) {
+/// Replaces the residuals in the block of `words` by the words that follow those `before`. The part of `words` before the block is arbitrary afterwards. Computes whole
+/// blocks: loops of known length take less time.
+pub(crate) fn undo_difference<W: Word>(lags: &[u16], before: &[u8], words: &mut Words) {
     for word in W::split_mut(words.groups_mut().as_flattened_mut()).0 {
         *word = W::from_bytes(*word).unzigzag().to_bytes();
     }
