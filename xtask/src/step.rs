@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
-use std::process::{Command, ExitStatus};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use nix::sys::resource::{UsageWho, getrusage};
@@ -28,7 +28,7 @@ enum Build {
 
 enum Todo<'a> {
     Run(Box<Command>),
-    Both { shown: Box<Command>, kept: Box<Command>, log: PathBuf },
+    Both { shown: Vec<Command>, kept: Vec<Command>, log: PathBuf },
     Call(Box<dyn FnOnce() -> Result<Done, Error> + 'a>),
     Skip(&'static str),
 }
@@ -46,10 +46,14 @@ impl<'a> Step<'a> {
         Self { name: name.into(), todo: Todo::Run(Box::new(command)), build: Build::None }
     }
 
-    /// Two commands at the same time, of which one often waits. What the second prints goes to a file, and is shown when both have ended.
-    pub(crate) fn both(name: impl Into<String>, shown: Command, kept: Command, log: PathBuf) -> Self {
-        let todo = Todo::Both { shown: Box::new(shown), kept: Box::new(kept), log };
-        Self { name: name.into(), todo, build: Build::None }
+    /// Two sequences of commands at the same time, of which one often waits. What the second prints goes to a file, and is shown when both have ended.
+    pub(crate) fn both(
+        name: impl Into<String>,
+        shown: Vec<Command>,
+        kept: Vec<Command>,
+        log: PathBuf,
+    ) -> Self {
+        Self { name: name.into(), todo: Todo::Both { shown, kept, log }, build: Build::None }
     }
 
     /// A step that is more than one command.
@@ -105,9 +109,9 @@ pub(crate) fn run_all(mut steps: Vec<Step<'_>>, only: Option<&str>) -> Result<()
                 run(&what, &mut command)?;
                 took()
             }
-            Todo::Both { mut shown, mut kept, log } => {
+            Todo::Both { shown, kept, log } => {
                 let what = format!("step {number} of {count}, {}", step.name);
-                run_both(&what, &mut shown, &mut kept, log)?;
+                run_both(&what, shown, kept, log)?;
                 took()
             }
             Todo::Call(call) => match call()? {
@@ -129,34 +133,33 @@ fn processor_time() -> Duration {
     Duration::from_micros(micros.unsigned_abs())
 }
 
-/// Runs one command with inherited standard streams.
+/// Runs one command, with inherited standard streams unless it has others.
 pub(crate) fn run(what: &str, command: &mut Command) -> Result<(), Error> {
-    let status = command.status();
-    ended(what, command, status)
-}
-
-/// Runs two commands at the same time. If the first fails, the second is waited for: it cleans up what it has started.
-fn run_both(what: &str, shown: &mut Command, kept: &mut Command, log: PathBuf) -> Result<(), Error> {
-    let folder = log.parent().unwrap_or(&log);
-    fs::create_dir_all(folder).map_err(Error::file(folder))?;
-    let file = File::create(&log).map_err(Error::file(&log))?;
-    let same = file.try_clone().map_err(Error::file(&log))?;
-    let child = kept.stdout(file).stderr(same).spawn();
-    let first = run(what, shown);
-    let status = child.and_then(|mut child| child.wait());
-    let mut file = File::open(&log).map_err(Error::file(&log))?;
-    io::copy(&mut file, &mut io::stderr()).map_err(Error::file(log))?;
-    first.and(ended(what, kept, status))
-}
-
-/// What came of a command.
-fn ended(what: &str, command: &Command, status: io::Result<ExitStatus>) -> Result<(), Error> {
-    let (what, command) = (what.to_owned(), line(command));
+    let (status, what, command) = (command.status(), what.to_owned(), line(command));
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(Error::Failed { what, command, status: status.to_string() }),
         Err(source) => Err(Error::Start { what, command, source }),
     }
+}
+
+/// Runs two sequences of commands at the same time. If the first fails, the second is waited for: it cleans up what it has started.
+fn run_both(what: &str, shown: Vec<Command>, kept: Vec<Command>, log: PathBuf) -> Result<(), Error> {
+    let folder = log.parent().unwrap_or(&log);
+    fs::create_dir_all(folder).map_err(Error::file(folder))?;
+    let file = File::create(&log).map_err(Error::file(&log))?;
+    let to_file = |mut command: Command| {
+        let copy = || file.try_clone().map_err(Error::file(&log));
+        run(what, command.stdout(copy()?).stderr(copy()?))
+    };
+    let (first, second) = std::thread::scope(|scope| {
+        let kept = scope.spawn(|| kept.into_iter().try_for_each(to_file));
+        let first = shown.into_iter().try_for_each(|mut command| run(what, &mut command));
+        (first, kept.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    });
+    let mut file = File::open(&log).map_err(Error::file(&log))?;
+    io::copy(&mut file, &mut io::stderr()).map_err(Error::file(log))?;
+    first.and(second)
 }
 
 /// A command as it would be typed: the variables that it sets, then its words.
@@ -209,9 +212,11 @@ mod tests {
     #[test]
     fn of_two_at_the_same_time_both_must_pass() {
         let log = std::env::temp_dir().join(format!("xtask-both-{}/log", std::process::id()));
-        let run = |one, other| run_all(vec![Step::both("both", sh(one), sh(other), log.clone())], None);
+        let run = |one, other| {
+            run_all(vec![Step::both("both", vec![sh(one)], vec![sh(other), sh("echo then")], log.clone())], None)
+        };
         run("true", "echo kept").unwrap();
-        assert_eq!(fs::read_to_string(&log).unwrap(), "kept\n");
+        assert_eq!(fs::read_to_string(&log).unwrap(), "kept\nthen\n");
         for (one, other) in [("true", "exit 3"), ("exit 3", "true"), ("exit 3", "exit 4")] {
             let error = run(one, other).unwrap_err().to_string();
             assert_eq!(error, "step 1 of 1, both: `sh -c exit 3` failed (exit status: 3)");

@@ -28,13 +28,14 @@ pub(crate) fn steps(paths: &Paths, all: bool) -> Vec<Step<'_>> {
     let extent = if all { Extent::All } else { Extent::Promises };
     let mut crates = extent.cargo(paths, "test");
     crates.args(["--exclude", "mpress-shim-tests"]);
+    let others: Vec<_> = every().into_iter().filter(|test| *test != LONGEST).collect();
     let mut steps = vec![
         build(paths, extent),
         Step::both(
             format!("test of all crates, tiers to {}, and of the shim with {}", highest_tier(), MPI.title()),
-            with_shim(paths, crates, MPI),
+            vec![with_shim(paths, crates, MPI), shim(paths, extent, MPI, &[LONGEST], &[])],
             // MPI jobs wait at their start and end for half of the time.
-            shim(paths, extent, MPI, &every(), &[]),
+            vec![shim(paths, extent, MPI, &others, &[])],
             paths.tested("tests-of-the-shim.log"),
         )
         .on_the_build(),
@@ -50,9 +51,9 @@ pub(crate) fn steps(paths: &Paths, all: bool) -> Vec<Step<'_>> {
     steps.push(
         Step::both(
             format!("{mpich}, and fuzz targets"),
-            shim(paths, extent, Mpi::Mpich, &OF_EACH_MPI, &[]),
+            vec![shim(paths, extent, Mpi::Mpich, &OF_EACH_MPI, &[])],
             // Most of it is compiling, in a target directory of its own.
-            fuzz::command(paths, FUZZ_SECONDS),
+            vec![fuzz::command(paths, FUZZ_SECONDS)],
             paths.tested("fuzz.log"),
         )
         .on_the_build(),
@@ -174,7 +175,10 @@ const NEWER_WORDS: [&str; 3] = ["every_call_on_this_host", "prototypes", "consta
 const OF_EACH_MPI: [&str; 8] =
     ["abi", "failures", "first_call", "network", "preload", "single", "transparent", "work"];
 
-/// The others: the table of calls, and what is above the MPI (recording, links of jobs, memory of devices, receiving ahead).
+/// The test of the shim that takes longest.
+const LONGEST: &str = "transparent";
+
+/// Those of one MPI: the table of calls, and what is above the MPI (recording, links of jobs, memory of devices, receiving ahead).
 const OF_ONE_MPI: [&str; 7] = ["ahead", "device", "family", "links", "modules", "recording", "table"];
 
 /// All tests of the shim.

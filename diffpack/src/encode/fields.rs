@@ -286,34 +286,36 @@ fn column_cost<W: Word, const F: usize>(
 ) -> u32 {
     let mut runs = [[W::ZERO; RUN + 1]; PLACES];
     for (run, place) in runs.iter_mut().zip(places) {
-        let all = message.get(place + at..).unwrap_or_default().chunks(stride);
-        for (to, field) in run.iter_mut().zip(all) {
-            *to = field.first_chunk().map_or(W::ZERO, &word);
+        let mut rest = message.get(place + at..).unwrap_or_default();
+        for to in run {
+            *to = rest.first_chunk().map_or(W::ZERO, &word);
+            rest = rest.get(stride..).unwrap_or_default();
         }
     }
-    let words = || runs.iter().map(|[_, run @ ..]| run);
-    let greatest = |by| {
-        let mut most = W::ZERO;
-        for run in words() {
-            for word in run {
-                most = most.max(word.rotated_left(by));
-            }
-        }
-        most
-    };
-    let tops = [greatest(0), greatest(1)];
-    let (mut steps, mut below) = (0, [0; 2]);
-    for (run, words) in runs.iter().zip(words()) {
-        for (group, before) in words.chunks(W::LANES).zip(run.chunks(W::LANES)) {
-            let bits = |residuals: W| residuals.width() * group.len() as u32;
-            let step = group.iter().zip(before).fold(W::ZERO, |all, (x, y)| all.or(x.minus(*y).zigzag()));
-            steps += bits(step);
-            for (by, (below, top)) in (0..).zip(below.iter_mut().zip(tops)) {
-                *below += bits(group.iter().fold(W::ZERO, |all, x| all.or(top.minus(x.rotated_left(by)))));
-            }
+    // Loops over arrays, which the compiler makes vectors of.
+    let mut tops = [W::ZERO; 2];
+    for [_, run @ ..] in &runs {
+        for word in run {
+            tops = [tops[0].max(*word), tops[1].max(word.rotated_left(1))];
         }
     }
-    steps.min(below[0]).min(below[1])
+    let (mut steps, mut below, mut rotated) = (0, 0, 0);
+    for run in &runs {
+        let (before, [_, words @ ..]) = (run, run);
+        for (group, before) in words.chunks(W::LANES).zip(before.chunks(W::LANES)) {
+            let mut all = [W::ZERO; 3];
+            for (word, before) in group.iter().zip(before) {
+                all[0] = all[0].or(word.minus(*before).zigzag());
+                all[1] = all[1].or(tops[0].minus(*word));
+                all[2] = all[2].or(tops[1].minus(word.rotated_left(1)));
+            }
+            let count = group.len() as u32;
+            steps += all[0].width() * count;
+            below += all[1].width() * count;
+            rotated += all[2].width() * count;
+        }
+    }
+    steps.min(below).min(rotated)
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
-//! The C programs, built once per run of the tests.
+//! The C programs. They are built again only if a source, or the tests, are newer.
 
 use mpress_cluster::Mpi;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
+use std::time::SystemTime;
 
 /// The program of this name: `transparent` is built from all files in `programs`, the others from one file in `programs/single` and the shared files.
 /// `NAME.so` is a library to preload, built from one file in `programs/preload`; `NAME.so.1` replaces a GPU's library and is built from one file in
@@ -18,28 +19,50 @@ fn build_all(mpi: Mpi) -> PathBuf {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{mpi}-programs"));
     std::fs::create_dir_all(&target).unwrap();
-    build(mpi, &target.join("transparent"), &c_files(&sources));
+    // How they are built is in the tests themselves.
+    let mut newest = modified(&std::env::current_exe().unwrap());
+    for file in ["", "single", "preload", "gpu"].iter().flat_map(|dir| files(&sources.join(dir))) {
+        newest = newest.max(modified(&file));
+    }
+    let build = |name: &Path, sources: &[PathBuf]| {
+        let target = target.join(name);
+        if !target.exists() || modified(&target) < newest {
+            build(mpi, &target, sources);
+        }
+    };
+    build("transparent".as_ref(), &c_files(&sources));
     for file in c_files(&sources.join("single")) {
         let name = file.file_stem().unwrap().to_owned();
-        build(mpi, &target.join(name), &[file, sources.join("observe.c")]);
+        build(name.as_ref(), &[file, sources.join("observe.c")]);
     }
-    for file in c_files(&sources.join("preload")) {
-        build(mpi, &target.join(file.file_stem().unwrap()).with_extension("so"), &[file]);
-    }
-    for file in c_files(&sources.join("gpu")) {
-        build(mpi, &target.join(file.file_stem().unwrap()).with_extension("so.1"), &[file]);
+    for (dir, extension) in [("preload", "so"), ("gpu", "so.1")] {
+        for file in c_files(&sources.join(dir)) {
+            build(&Path::new(file.file_stem().unwrap()).with_extension(extension), &[file]);
+        }
     }
     target
 }
 
-fn c_files(dir: &Path) -> Vec<PathBuf> {
+fn modified(file: &Path) -> SystemTime {
+    file.metadata().and_then(|metadata| metadata.modified()).unwrap()
+}
+
+fn files(dir: &Path) -> Vec<PathBuf> {
     let mut files: Vec<_> = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "c"));
+    files.retain(|path| path.is_file());
     files.sort();
     files
 }
 
+fn c_files(dir: &Path) -> Vec<PathBuf> {
+    let mut files = files(dir);
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "c"));
+    files
+}
+
+/// Under another name at first: tests of another process may be running the program, or building it.
 fn build(mpi: Mpi, target: &Path, sources: &[PathBuf]) {
+    let unfinished = target.with_file_name(format!("{}-unfinished", std::process::id()));
     let mut command = Command::new(mpi.mpicc());
     // gcc mistakes MPICH's MPI_STATUSES_IGNORE for an array that is too short.
     command.args([
@@ -54,7 +77,8 @@ fn build(mpi: Mpi, target: &Path, sources: &[PathBuf]) {
     if target.extension().is_some() {
         command.args(["-shared", "-fPIC"]);
     }
-    command.args(["-pthread", "-o"]).arg(target).args(sources).arg("-ldl");
+    command.args(["-pthread", "-o"]).arg(&unfinished).args(sources).arg("-ldl");
     let output = command.output().unwrap_or_else(|error| panic!("{}: {error}", mpi.mpicc()));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    std::fs::rename(unfinished, target).unwrap();
 }
