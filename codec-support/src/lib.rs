@@ -22,5 +22,5 @@ pub use entry::{Avx2, Avx512};
 pub use entry::{Task, code, prefetch, run};
 #[doc(hidden)]
 pub use mpress_codec::simd::Simd;
-pub use wire::Wire;
+pub use wire::{Wire, put_header};
 pub use word::Word;

@@ -2,7 +2,18 @@
 #![forbid(unsafe_code)]
 
 use mpress_codec::DecodeErrorKind::{self, Corrupt, Length, Truncated};
-use mpress_codec::{DecodeError, Full, length};
+use mpress_codec::{DecodeError, Full, Out, length};
+
+/// Appends a header: `bytes`, then `raw_len`, the length of the message.
+///
+/// # Errors
+/// [`Full`] if there is no room for it.
+#[inline]
+pub fn put_header(bytes: &[u8], raw_len: usize, out: &mut Out<'_>) -> Result<(), Full> {
+    let (len, used) = length::to_wire(raw_len);
+    out.extend_from_slice(bytes)?;
+    out.store(&len, used)
+}
 
 /// A wire and the current read position. Small, so that it can be kept in registers and copied to remember a place.
 #[derive(Clone, Copy, Debug)]
@@ -70,15 +81,18 @@ impl<'a> Wire<'a> {
         Ok(number & !(u64::MAX << (8 * len)))
     }
 
-    /// Reads the length of a message.
+    /// Reads the length of a message, which must be `raw_len`, that of the output in bytes.
     ///
     /// # Errors
-    /// Those of [`length::read`].
+    /// Those of [`length::read`]; [`Length`] if it is another one.
     #[inline]
-    pub fn message_len(&mut self) -> Result<u64, DecodeError> {
+    pub fn message_len(&mut self, raw_len: usize) -> Result<(), DecodeError> {
         let (len, end) = length::read(self.bytes, self.at)?;
+        if len != raw_len as u64 {
+            return Err(self.error(Length));
+        }
         self.at = end;
-        Ok(len)
+        Ok(())
     }
 
     /// Ends the message: nothing may be left.

@@ -5,20 +5,16 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::panic, clippy::expect_used, reason = "a test suite reports by panicking")]
 
-mod corpus;
 mod data;
 mod lengths;
 mod room;
-mod skipped;
 mod tiers;
 
 use crate::{
     Codec, Decode, DecodeErrorKind, Encode, Out, codec_of, compress_with, decoded_len, decompress_with,
 };
-pub use corpus::{CorpusFile, corpus};
 pub use data::{Family, families, random_bytes};
 pub use room::run_tight;
-pub use skipped::skipped;
 use std::cell::Cell;
 use std::string::String;
 use std::vec::Vec;

@@ -60,7 +60,8 @@ pub trait Encode: Reset {
 
 /// The decoder of a codec.
 pub trait Decode: Reset {
-    /// Fills all remaining room of `out` with the message in `wire`. The length of the message must be known in advance (from the frame header).
+    /// Fills all remaining room of `out` with the message in `wire`. The length of the message must be known in advance (from the frame header). The
+    /// wire shows it as well, so that room for a message of any other length is an error.
     /// `out` must still be the same output afterwards, not be replaced by another one; [`decode_into`](crate::decode_into) checks that.
     ///
     /// # Errors

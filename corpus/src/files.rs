@@ -81,13 +81,16 @@ impl File {
         Ok(files)
     }
 
+    /// The messages in the order in which they were sent.
+    pub fn messages(&self) -> impl Iterator<Item = &[u8]> + Clone {
+        self.index.iter().map(|at| &self.bytes[at.offset..at.offset + at.bytes])
+    }
+
     /// The file in pieces, in their order.
     #[must_use]
     pub fn pieces(&self, piece: Piece) -> Vec<&[u8]> {
         match piece {
-            Piece::Message => {
-                self.index.iter().map(|at| &self.bytes[at.offset..at.offset + at.bytes]).collect()
-            }
+            Piece::Message => self.messages().collect(),
             Piece::Bytes(len) => self.bytes.chunks(len.max(1)).collect(),
         }
     }

@@ -5,8 +5,8 @@
 
 mod support;
 
-use mpress_codec::conformance::skipped;
 use mpress_codec::simd::Simd;
+use mpress_corpus::shared::skipped;
 use mpress_datatype::peer::{Peer, Random, Recipe, memory, random};
 use mpress_datatype::{Abi, Dialect, Plan};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! The MPIs used in tests: how they are started.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
 
-use mpress_codec::conformance::skipped;
+use mpress_corpus::shared::skipped;
 use mpress_datatype::peer::Peer;
 use std::{env, fs, process};
 

@@ -1,4 +1,4 @@
-//! Wires written by version 1: they must be reproduced exactly and be decoded as long as version 1 exists. `NAME.raw` is the message, `NAME.dfcm` and
+//! Wires written by an encoder: they must be reproduced exactly and be decoded as long as their version exists. `NAME.raw` is the message, `NAME.dfcm` and
 //! `NAME.dfcm32` are its wires by `Encoder::new`; `sequence.dfcm` and `sequence.dfcm32` are the wires of all messages, in the order below, by
 //! `Encoder::continuing` with 2^9 lines, each preceded by its length in four bytes.
 //!
@@ -95,7 +95,7 @@ fn run_lanes<W: Word>(extension: &str) {
 }
 
 #[test]
-fn version_1_of_lanes() {
+fn version_2_of_lanes() {
     run_lanes::<u64>("lanes");
     run_lanes::<u32>("lanes32");
 }

@@ -64,9 +64,7 @@ impl<W: Word> Decoder<W> {
         if flags & !RECORDS != FORMAT {
             return Err(DecodeError::new(Unsupported, 0));
         }
-        if wire.message_len()? != raw_len as u64 {
-            return Err(DecodeError::new(Length, 1));
-        }
+        wire.message_len(raw_len)?;
         let Self { simd, scratch, .. } = self;
         if flags & RECORDS != 0 {
             columns::read_records(*simd, scratch, &mut wire, out)?;

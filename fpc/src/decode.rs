@@ -4,13 +4,14 @@
 use crate::block::{Aligned, Lanes, Row, RowBytes};
 use crate::classes::Classes;
 use crate::entries;
-use crate::format::{HEAD, HEADER, LANES, PACKED, PLANES, RAW_LEN_MASK, ROW, ROWS, STEPS, VERSION};
+use crate::format::{HEAD, LANES, PACKED, PLANES, ROW, ROWS, STEPS, VERSION};
 use crate::kernel::{self, Kernel, Work};
 use crate::predictor::Predictor;
 use crate::word::Word;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::simd::Simd;
 use mpress_codec::{Decode, DecodeError, Out, Reset};
+use mpress_codec_support::Wire;
 
 /// Decodes messages of words `W`. Contains predictors and buffers: 27 KiB for doubles, half as much for single floats.
 #[derive(Clone, Debug)]
@@ -44,7 +45,6 @@ impl<W: entries::Word> Reset for Decoder<W> {}
 
 impl<W: entries::Word> Decode for Decoder<W> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
-        header(wire, out.remaining())?;
         out.all_or_nothing(|out| W::decode(&mut self.state, self.simd, wire, out))
     }
 }
@@ -76,29 +76,23 @@ impl<W: Word> State<W> {
         Self { predictor: Predictor::new(), buffers }
     }
 
-    /// Decodes a message after its header.
+    /// Decodes a message.
     pub(crate) fn message(&mut self, simd: Simd, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
         kernel::with(simd, Message { state: self, wire, out })
     }
 }
 
-/// Reads the header (format, section 2).
-fn header(wire: &[u8], raw_len: usize) -> Result<(), DecodeError> {
-    let byte = |at| wire.get(at).copied().ok_or(DecodeError::new(Truncated, at));
-    if byte(0)? != VERSION {
+/// Reads the header and returns the offset after it (format, section 2).
+fn header(wire: &[u8], raw_len: usize) -> Result<usize, DecodeError> {
+    let mut wire = Wire::new(wire);
+    if wire.byte()? != VERSION {
         return Err(DecodeError::new(Unsupported, 0));
     }
-    let low_bits = byte(1)?;
-    if low_bits & !RAW_LEN_MASK != 0 {
-        return Err(DecodeError::new(Corrupt, 1));
-    }
-    if low_bits != raw_len as u8 & RAW_LEN_MASK {
-        return Err(DecodeError::new(Length, 1));
-    }
-    Ok(())
+    wire.message_len(raw_len)?;
+    Ok(wire.at)
 }
 
-/// A message to be decoded, after its header.
+/// A message to be decoded.
 struct Message<'a, 'o, W: Word> {
     state: &'a mut State<W>,
     wire: &'a [u8],
@@ -113,7 +107,7 @@ impl<W: Word> Work for Message<'_, '_, W> {
         let Self { state: State { predictor, buffers }, wire, out } = self;
         let group = LANES * W::WIDTH;
         let (mut steps, tail) = (out.remaining() / group, out.remaining() % group);
-        let mut at = HEADER;
+        let mut at = header(wire, out.remaining())?;
         predictor.start();
         while steps > 0 {
             let len = steps.min(STEPS);

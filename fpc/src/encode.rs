@@ -5,15 +5,14 @@ use crate::block::{Aligned, BlockBytes, Words};
 use crate::classes::{Classes, LENGTHS};
 use crate::decode::Decoder;
 use crate::entries;
-use crate::format::{
-    BLOCK, HEAD, HEADER, LANES, PACKED, PLANES, RAW_LEN_MASK, ROW, ROW_BYTES, ROWS, STEPS, VERSION,
-};
+use crate::format::{BLOCK, HEAD, LANES, PACKED, PLANES, ROW, ROW_BYTES, ROWS, STEPS, VERSION};
 use crate::kernel::{self, Kernel, Work};
 use crate::predictor::Predictor;
 use crate::word::Word;
 use core::marker::PhantomData;
 use mpress_codec::simd::Simd;
-use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out, Reset};
+use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out, Reset, length};
+use mpress_codec_support::put_header;
 
 /// The static description of the codec for one word: [`Fpc64`](crate::Fpc64), [`Fpc32`](crate::Fpc32).
 #[derive(Clone, Copy, Debug)]
@@ -68,9 +67,10 @@ impl<W: entries::Word> Default for Encoder<W> {
 impl<W: entries::Word> Reset for Encoder<W> {}
 
 impl<W: entries::Word> Encode for Encoder<W> {
-    /// `raw_len`, 2 bytes per block of 240 groups of four values, and 2 (format, section 7).
+    /// `raw_len`, 2 bytes per block of 240 groups of four values, and the header (format, section 7).
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
-        raw_len.checked_add((raw_len / (LANES * size_of::<W>())).div_ceil(STEPS) * HEAD)?.checked_add(HEADER)
+        let blocks = (raw_len / (LANES * size_of::<W>())).div_ceil(STEPS);
+        raw_len.checked_add(blocks * HEAD)?.checked_add(1 + length::bytes(raw_len))
     }
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
@@ -127,7 +127,7 @@ impl<W: Word> Work for Message<'_, '_, W> {
         let State { predictor, buffers } = self.state;
         let (values, tail) = self.raw.split_at(self.raw.len() - self.raw.len() % (LANES * W::WIDTH));
         let (values, _) = W::split(values);
-        self.out.extend_from_slice(&[VERSION, self.raw.len() as u8 & RAW_LEN_MASK])?;
+        put_header(&[VERSION], self.raw.len(), self.out)?;
         predictor.start();
         for block in values.chunks(BLOCK) {
             encode_block(kernel, predictor, buffers, block, self.out)?;

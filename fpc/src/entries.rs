@@ -33,7 +33,6 @@ mod internal {
             raw: &[u8],
             out: &mut Out<'_>,
         ) -> Result<(), Full>;
-        /// Decodes a message after its header.
         fn decode(
             decoding: &mut Self::Decoding,
             simd: Simd,

@@ -2,11 +2,7 @@
 #![forbid(unsafe_code)]
 
 /// Byte 0 of the header (section 2).
-pub(crate) const VERSION: u8 = 1;
-/// Length of the header in bytes (section 2).
-pub(crate) const HEADER: usize = 2;
-/// Byte 1 of the header: the mask of the raw length modulo 32, for doubles and for single floats.
-pub(crate) const RAW_LEN_MASK: u8 = 0x1f;
+pub(crate) const VERSION: u8 = 2;
 
 /// The shift of a hash for each value (section 3).
 pub(crate) const HASH_SHIFT: u32 = 4;

@@ -18,6 +18,8 @@ const HEAD: usize = 1;
 const BLOCK: usize = 32_768;
 /// Length in bytes of a block's head: the number of values, and the length of the block including its head, three bytes each.
 const BLOCK_HEAD: usize = 6;
+/// What precedes a tail: no number of values of a block.
+const TAIL_HEAD: [u8; 3] = [0; 3];
 /// The bit of a code that selects dfcm's prediction.
 const DFCM: u8 = 8;
 /// The bits of a code with the index into [`LENGTHS`].
@@ -26,6 +28,14 @@ const LENGTH_MASK: u8 = 7;
 const LENGTHS: [u8; 8] = [0, 1, 2, 3, 5, 6, 7, 8];
 /// The number of values processed at once, an even number.
 const CHUNK: usize = 512;
+
+/// Length in bytes of a tail, with what precedes it. The tail are the bytes after the last whole value of a message.
+const fn tail_len(raw_len: usize) -> usize {
+    match raw_len % WIDTH {
+        0 => 0,
+        tail => TAIL_HEAD.len() + tail,
+    }
+}
 
 /// The static description of codec 8: streams of FPC 1.1.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,4 @@
-//! Wires written by version 1: they must be reproduced exactly and be decoded as long as version 1 exists. `NAME.raw` is the message, `NAME.fpc` and
+//! Wires written by version 2: they must be reproduced exactly and be decoded as long as version 2 exists. `NAME.raw` is the message, `NAME.fpc` and
 //! `NAME.fpc32` are its wires.
 //!
 //! With `MPRESS_WRITE_GOLDEN=1`, missing files are written. Existing files never change.
@@ -55,11 +55,11 @@ fn run<W: Word>() {
 }
 
 #[test]
-fn version_1_of_doubles() {
+fn version_2_of_doubles() {
     run::<u64>();
 }
 
 #[test]
-fn version_1_of_floats() {
+fn version_2_of_floats() {
     run::<u32>();
 }

@@ -37,17 +37,6 @@ pub fn pair(codec: u8, setting: u8, simd: Simd) -> Pair {
     dfcm::<u64>(encoder, simd)
 }
 
-/// Whether the wires of a codec always show the length of their message. Of the others the layer around them holds it.
-pub fn shows_length(codec: u8, setting: u8) -> bool {
-    match codec % CODECS {
-        // Lanes; FPC, also its streams, whose tail may look like one more block.
-        12 | 15 => false,
-        // CCSDS 121.0-B.
-        16 => setting % 5 != 4,
-        _ => true,
-    }
-}
-
 /// A codec whose state carries over from message to message.
 pub fn continuing(codec: u8, setting: u8) -> Pair {
     pair(if codec.is_multiple_of(2) { 2 } else { 5 }, setting, Simd::detect())

@@ -4,7 +4,7 @@
 #[cfg(not(peer_lzo))]
 #[test]
 fn streams_go_both_ways() {
-    mpress_codec::conformance::skipped("the exchange of streams with liblzo2, which is not installed");
+    mpress_corpus::shared::skipped("the exchange of streams with liblzo2, which is not installed");
 }
 
 #[cfg(peer_lzo)]

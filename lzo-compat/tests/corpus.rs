@@ -1,6 +1,7 @@
 //! Every message of the corpus of real ones, if it is next to the repository, is restored.
 
-use mpress_codec::conformance::{corpus, decode, encode};
+use mpress_codec::conformance::{decode, encode};
+use mpress_corpus::shared::corpus;
 use mpress_lzo_compat::{Decoder, Effort, Encoder, Format, Lz77, Lzo1x};
 
 /// Sends messages and returns their ratio.

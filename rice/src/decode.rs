@@ -73,9 +73,7 @@ impl<W: Word> Work for Message<'_, '_, W> {
         if wire.take_array()? != [VERSION] {
             return Err(DecodeError::new(Unsupported, 0));
         }
-        if wire.message_len()? != raw_len as u64 {
-            return Err(DecodeError::new(Length, 1));
-        }
+        wire.message_len(raw_len)?;
         let mut block = BlockDecoder::<W>::new();
         let mut left = raw_len / W::WIDTH;
         while left > 0 {

@@ -13,6 +13,7 @@ use crate::word::Word;
 use core::marker::PhantomData;
 use mpress_codec::simd::Simd;
 use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out, Reset, length};
+use mpress_codec_support::put_header;
 
 /// The static description of the codec for one word: [`Rice8`](crate::Rice8), [`Rice16`](crate::Rice16), [`Rice32`](crate::Rice32),
 /// [`Rice64`](crate::Rice64).
@@ -106,9 +107,7 @@ impl<W: Word> Work for Message<'_, '_, W> {
     #[inline(always)]
     fn run<K: Kernel>(self, _: K) -> Result<(), Full> {
         let (words, tail) = self.raw.split_at(self.raw.len() / W::WIDTH * W::WIDTH);
-        let (length, used) = length::to_wire(self.raw.len());
-        self.out.extend_from_slice(&[VERSION])?;
-        self.out.store(&length, used)?;
+        put_header(&[VERSION], self.raw.len(), self.out)?;
         let mut block = BlockEncoder::<W>::new(self.mapping);
         for (raw, at) in words.chunks(BLOCK * W::WIDTH).zip((0..).step_by(BLOCK * W::WIDTH)) {
             block.read(words, at, raw.len() / W::WIDTH);

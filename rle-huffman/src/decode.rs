@@ -6,7 +6,7 @@ use crate::block::{Code, Scratch};
 use crate::format::{BLOCK, PLANES_SHIFT, SETTING_SHIFT, VERSION, ZERO};
 use crate::kernel::{self, Kernel, Work};
 use crate::width::Width;
-use mpress_codec::DecodeErrorKind::{Corrupt, Length, Unsupported};
+use mpress_codec::DecodeErrorKind::{Corrupt, Unsupported};
 use mpress_codec::simd::Simd;
 use mpress_codec::{Decode, DecodeError, Out, Reset};
 use mpress_codec_support::Wire;
@@ -80,10 +80,7 @@ impl<P: Plane> Work for Message<'_, '_, '_, P> {
             return Err(before.error(Corrupt));
         }
         P::open(receiver, flags >> SETTING_SHIFT).ok_or_else(|| before.error(Corrupt))?;
-        let before = *wire;
-        if wire.message_len()? != self.out.remaining() as u64 {
-            return Err(before.error(Length));
-        }
+        wire.message_len(self.out.remaining())?;
         let planes = Width::from_log2(flags >> PLANES_SHIFT);
         while self.out.remaining() > 0 {
             decode_block::<P, K>(receiver, kernel, planes, scratch, wire, self.out)?;

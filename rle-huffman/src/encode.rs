@@ -8,6 +8,7 @@ use crate::kernel::{self, Kernel, Work};
 use crate::width::Width;
 use mpress_codec::simd::Simd;
 use mpress_codec::{Encode, EncodeError, Full, Out, Reset, length};
+use mpress_codec_support::put_header;
 
 /// Encodes messages with the code `C`. Takes 64 KiB of memory.
 #[derive(Clone, Debug)]
@@ -72,9 +73,8 @@ impl<P: Plane> Work for Message<'_, '_, P> {
     fn run<K: Kernel>(self, kernel: K) -> Result<(), Full> {
         let Self { setting, planes, scratch, .. } = self;
         let (sender, bits) = P::begin(setting, planes, self.raw);
-        self.out.extend_from_slice(&[VERSION, planes.log2() << PLANES_SHIFT | bits << SETTING_SHIFT])?;
-        let (length, used) = length::to_wire(self.raw.len());
-        self.out.store(&length, used)?;
+        let flags = planes.log2() << PLANES_SHIFT | bits << SETTING_SHIFT;
+        put_header(&[VERSION, flags], self.raw.len(), self.out)?;
         for block in self.raw.chunks(BLOCK) {
             encode_block::<P, K>(sender, kernel, planes, block, scratch, self.out)?;
         }

@@ -1,22 +1,27 @@
 //! The SIMD tiers at which a codec is tested, and the proof that it was.
 
-use super::skipped;
 use crate::simd::{Simd, Tier};
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::format;
+use std::io::Write as _;
+use std::sync::Once;
 use std::vec::Vec;
 
-/// The tiers to test at: all tiers of this machine. Reports each other tier as skipped.
+/// The tiers to test at: all tiers of this machine. Reports on standard error, once per process, that the others are skipped.
 ///
 /// # Panics
 /// If the variable `MPRESS_REQUIRE_SIMD` is set to a tier other than the highest one of this machine.
 #[must_use]
 pub fn tiers() -> Vec<Simd> {
     let tiers: Vec<_> = Simd::available().collect();
-    for missing in Tier::ALL.iter().filter(|tier| Simd::new(**tier).is_none()) {
-        skipped(&format!("tier {}, which this machine or build does not have", missing.name()));
-    }
+    static SAID: Once = Once::new();
+    SAID.call_once(|| {
+        for missing in Tier::ALL.iter().filter(|tier| Simd::new(**tier).is_none()) {
+            let what = format_args!("tier {}, which this machine or build does not have", missing.name());
+            // Not with `eprintln!`: the test harness hides the output of passing tests.
+            let _shown = writeln!(std::io::stderr(), "SKIPPED: {what}");
+        }
+    });
     if let Ok(required) = std::env::var("MPRESS_REQUIRE_SIMD") {
         assert_eq!(Simd::detect().tier().name(), required, "the highest tier is not the required one");
     }

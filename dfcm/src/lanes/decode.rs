@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::block::{Block, Body, packed_len};
-use super::format::{BLOCK, GROUP, LANES_MASK, MORE_LANES, RAW_LEN_SHIFT, VERSION};
+use super::format::{BLOCK, GROUP, MORE_LANES, VERSION};
 use super::head;
 use super::kernel::{self, Kernel, Work};
 use super::past::Past;
@@ -95,14 +95,12 @@ fn header<W: Word>(wire: &mut Wire<'_>, raw_len: usize) -> Result<usize, DecodeE
     if wire.byte()? != VERSION {
         return Err(DecodeError::new(Unsupported, 0));
     }
-    let byte = wire.byte()?;
-    if usize::from(byte >> RAW_LEN_SHIFT) != raw_len % 8 {
-        return Err(DecodeError::new(Length, 1));
+    let more = usize::from(wire.byte()?);
+    if more > MORE_LANES {
+        return Err(DecodeError::new(Corrupt, 1));
     }
-    match usize::from(byte & LANES_MASK) {
-        more @ 0..=MORE_LANES => Ok(W::PER_GROUP + more),
-        _ => Err(DecodeError::new(Corrupt, 1)),
-    }
+    wire.message_len(raw_len)?;
+    Ok(W::PER_GROUP + more)
 }
 
 /// Reads a block of `len` raw bytes. Residuals past it are arbitrary.

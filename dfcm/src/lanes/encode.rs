@@ -3,7 +3,7 @@
 
 use super::block::Block;
 use super::decode::Decoder;
-use super::format::{BLOCK, CODE_BITS, GROUP, HEADER, RAW_LEN_SHIFT, VERSION};
+use super::format::{BLOCK, CODE_BITS, GROUP, HEADER, VERSION};
 use super::kernel::{self, Kernel, Work};
 use super::window::Window;
 use super::{head, probe};
@@ -11,7 +11,8 @@ use crate::entries;
 use crate::word::Word;
 use core::marker::PhantomData;
 use mpress_codec::simd::Simd;
-use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out, Reset};
+use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out, Reset, length};
+use mpress_codec_support::put_header;
 
 /// The static description of the codec for one word: [`Lanes64`](super::Lanes64), [`Lanes32`](super::Lanes32).
 #[derive(Clone, Copy, Debug)]
@@ -66,12 +67,12 @@ impl<W: entries::Word> Default for Encoder<W> {
 impl<W: entries::Word> Reset for Encoder<W> {}
 
 impl<W: entries::Word> Encode for Encoder<W> {
-    /// `raw_len`, six bits per group of 64 bytes, and 2 (format, section 10.6).
+    /// `raw_len`, six bits per group of 64 bytes, and the header (format, section 10.6).
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
         let groups = (raw_len / size_of::<W>()).div_ceil(GROUP / size_of::<W>());
         raw_len
             .checked_add((groups / 4).checked_mul(3)? + (groups % 4 * CODE_BITS).div_ceil(8))?
-            .checked_add(HEADER)
+            .checked_add(HEADER + length::bytes(raw_len))
     }
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
@@ -98,10 +99,7 @@ impl<W: Word> Work<W> for Message<'_, '_> {
         let Self { raw, out } = self;
         let (words, tail) = raw.split_at(raw.len() / W::WIDTH * W::WIDTH);
         let lanes = probe::lanes(kernel, words);
-        out.extend_from_slice(&[
-            VERSION,
-            (lanes - W::PER_GROUP) as u8 | ((raw.len() % 8) as u8) << RAW_LEN_SHIFT,
-        ])?;
+        put_header(&[VERSION, (lanes - W::PER_GROUP) as u8], raw.len(), out)?;
         let mut edge = Window::ZERO;
         let mut residuals = Block::ZERO;
         for at in (0..words.len()).step_by(BLOCK) {

@@ -2,14 +2,10 @@
 #![forbid(unsafe_code)]
 
 /// Byte 0 of the header (section 10.2).
-pub(super) const VERSION: u8 = 1;
-/// Length of the header in bytes (section 10.2).
+pub(super) const VERSION: u8 = 2;
+/// Bytes of the header before the length: the version, and the number of lanes minus the minimum (section 10.2).
 pub(super) const HEADER: usize = 2;
-/// Byte 1 of the header: the number of lanes minus the minimum, which is the number of words in a group.
-pub(super) const LANES_MASK: u8 = 0x1f;
-/// Byte 1 of the header: the shift of the raw length modulo 8.
-pub(super) const RAW_LEN_SHIFT: u32 = 5;
-/// The maximum number of lanes minus the minimum (section 10.2).
+/// The maximum number of lanes minus the minimum, which is the number of words in a group (section 10.2).
 pub(super) const MORE_LANES: usize = 24;
 
 /// The number of most significant bits in which two differences must agree (section 10.3).

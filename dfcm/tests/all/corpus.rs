@@ -2,7 +2,8 @@
 
 use crate::support_real as real;
 
-use mpress_codec::conformance::{corpus, decode, encode, tiers};
+use mpress_codec::conformance::{decode, encode, tiers};
+use mpress_corpus::shared::corpus;
 use mpress_dfcm::{Decoder, Encoder, Lines, Word, lanes};
 
 fn memory() -> Vec<u64> {

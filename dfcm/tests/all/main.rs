@@ -16,3 +16,14 @@ mod support_lanes;
 mod support_model;
 #[path = "../support/real.rs"]
 mod support_real;
+
+/// The header of a message of `len` bytes in interleaved lanes, which has `more` lanes than a group has elements.
+fn lanes_header(more: usize, mut len: usize) -> Vec<u8> {
+    let mut header = vec![2, more as u8];
+    while len >= 128 {
+        header.push(len as u8 | 128);
+        len >>= 7;
+    }
+    header.push(len as u8);
+    header
+}

@@ -1,6 +1,8 @@
 //! A second implementation of interleaved lanes, from `docs/format/dfcm.md`, section 10, bit by bit and not optimised. It shares no code with the
 //! crate.
 
+use crate::lanes_header;
+
 /// Words of `width` bits.
 #[derive(Clone, Copy)]
 pub(crate) struct Model {
@@ -54,7 +56,7 @@ impl Model {
     pub(crate) fn message(self, raw: &[u8], lanes: usize) -> Vec<u8> {
         let elements = self.elements(raw);
         let residuals: Vec<_> = (0..elements.len()).map(|i| self.residual(&elements, i, lanes)).collect();
-        let mut wire = vec![1, (lanes - self.group() + 32 * (raw.len() % 8)) as u8];
+        let mut wire = lanes_header(lanes - self.group(), raw.len());
         for block in residuals.chunks(8 * self.group()) {
             let (mut codes, mut body) = (Vec::new(), Vec::new());
             for group in block.chunks(self.group()) {

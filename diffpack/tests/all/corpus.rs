@@ -1,6 +1,7 @@
 //! Every message of the corpus of real ones, if it is next to the repository, is restored at every tier and effort.
 
-use mpress_codec::conformance::{corpus, decode, encode, tiers};
+use mpress_codec::conformance::{decode, encode, tiers};
+use mpress_corpus::shared::corpus;
 use mpress_diffpack::{Decoder, Effort, Encoder, Word};
 
 /// Returns the ratio of the messages, sent in order.
@@ -27,7 +28,6 @@ fn run<'a, W: Word>(messages: impl Iterator<Item = &'a [u8]> + Clone, effort: Ef
 #[test]
 fn the_whole_corpus_comes_back() {
     let Some(files) = corpus() else { return };
-    let files: Vec<_> = files.collect();
     for (effort, floor, floor_of_integers) in
         [(Effort::Fast, 1.20, 3.3), (Effort::Balanced, 1.26, 3.3), (Effort::Ratio, 1.28, 3.3)]
     {

@@ -3,7 +3,9 @@
 
 use super::predictor::Predictor;
 use super::tables::Tables;
-use super::{BLOCK, BLOCK_HEAD, CHUNK, DFCM, HEAD, LENGTH_MASK, LENGTHS, TableLevel, WIDTH};
+use super::{
+    BLOCK, BLOCK_HEAD, CHUNK, DFCM, HEAD, LENGTH_MASK, LENGTHS, TAIL_HEAD, TableLevel, WIDTH, tail_len,
+};
 use crate::kernel::{self, Kernel, Work};
 use core::hint::select_unpredictable;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated, Unsupported};
@@ -66,7 +68,7 @@ impl<M: AsMut<[u64]>> Decode for Decoder<M> {
 /// The minimum length of the stream of a message of this length: only codes, in the longest blocks.
 fn least_len(raw_len: usize) -> usize {
     let values = raw_len / WIDTH;
-    HEAD + values.div_ceil(BLOCK) * BLOCK_HEAD + values.div_ceil(2) + raw_len % WIDTH
+    HEAD + values.div_ceil(BLOCK) * BLOCK_HEAD + values.div_ceil(2) + tail_len(raw_len)
 }
 
 /// Not generic, so it is compiled in this crate, and not again in each crate that uses it.
@@ -91,9 +93,16 @@ impl Work for Stream<'_, '_> {
         while out.remaining() >= WIDTH {
             at = decode_block(&mut predictor, wire, at, out)?;
         }
-        let tail = wire[at..].get(..out.remaining()).ok_or(DecodeError::new(Truncated, wire.len()))?;
+        let tail =
+            wire[at..].get(..tail_len(out.remaining())).ok_or(DecodeError::new(Truncated, wire.len()))?;
         let end = DecodeError::new(Length, at + tail.len());
-        out.extend_from_slice(tail).map_err(|_| end)?;
+        if let Some((head, tail)) = tail.split_first_chunk() {
+            if *head != TAIL_HEAD {
+                // Another block.
+                return Err(DecodeError::new(Length, at));
+            }
+            out.extend_from_slice(tail).map_err(|_| end)?;
+        }
         if end.offset == wire.len() { Ok(()) } else { Err(end) }
     }
 }

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::predictor::Predictor;
-use super::{BLOCK, BLOCK_HEAD, CHUNK, DFCM, HEAD, TableLevel, WIDTH};
+use super::{BLOCK, BLOCK_HEAD, CHUNK, DFCM, HEAD, TAIL_HEAD, TableLevel, WIDTH, tail_len};
 use crate::kernel::{self, Kernel, Work};
 use mpress_codec::simd::Simd;
 use mpress_codec::{Encode, EncodeError, Full, MemoryError, Out, Reset};
@@ -42,13 +42,13 @@ impl<M: AsMut<[u64]>> Encoder<M> {
 impl<M: AsMut<[u64]>> Reset for Encoder<M> {}
 
 impl<M: AsMut<[u64]>> Encode for Encoder<M> {
-    /// `raw_len`, half a byte per value, 6 bytes per block of 32768 values, and 1 (format, section 10).
+    /// `raw_len`, half a byte per value, 6 bytes per block of 32768 values, 3 before a tail, and 1 (format, section 10).
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
         let values = raw_len / WIDTH;
-        raw_len
+        (values * WIDTH)
             .checked_add(values.div_ceil(2))?
             .checked_add(values.div_ceil(BLOCK) * BLOCK_HEAD)?
-            .checked_add(HEAD)
+            .checked_add(HEAD + tail_len(raw_len))
     }
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
@@ -84,6 +84,9 @@ impl Work for Stream<'_, '_> {
         let (values, tail) = raw.as_chunks();
         for block in values.chunks(BLOCK) {
             encode_block(&mut predictor, block, out)?;
+        }
+        if !tail.is_empty() {
+            out.extend_from_slice(&TAIL_HEAD)?;
         }
         out.extend_from_slice(tail)
     }

@@ -1,7 +1,8 @@
 //! Every message of the corpus of real ones, if it is next to the repository, is restored.
 
-use mpress_codec::conformance::{corpus, decode, encode, tiers};
+use mpress_codec::conformance::{decode, encode, tiers};
 use mpress_codec::{Decode, Encode};
+use mpress_corpus::shared::corpus;
 use mpress_fpc::stream::{self, TableLevel};
 use mpress_fpc::{Decoder, Encoder, Word};
 

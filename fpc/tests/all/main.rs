@@ -10,3 +10,14 @@ mod wire;
 
 #[path = "../support/model.rs"]
 mod support_model;
+
+/// The header of a message of `len` bytes.
+fn header(mut len: usize) -> Vec<u8> {
+    let mut header = vec![2];
+    while len >= 128 {
+        header.push(len as u8 | 128);
+        len >>= 7;
+    }
+    header.push(len as u8);
+    header
+}

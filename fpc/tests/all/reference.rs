@@ -3,6 +3,7 @@
 //! A few small ones are in `tests/reference`, all of them next to the repository.
 
 use mpress_codec::conformance::{decode, encode, tiers};
+use mpress_corpus::shared::skipped;
 use mpress_fpc::stream::{Decoder, Encoder, TableLevel};
 use std::fs;
 use std::path::Path;
@@ -54,9 +55,7 @@ fn streams_of_fpc_1_1() {
 fn all_streams_of_fpc_1_1() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/fpc");
     if !folder.exists() {
-        mpress_codec::conformance::skipped(
-            "the whole collection of streams, which does not lie beside the repository",
-        );
+        skipped("the whole collection of streams, which does not lie beside the repository");
         return;
     }
     assert_eq!(run(&folder), 21);

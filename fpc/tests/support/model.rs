@@ -1,6 +1,7 @@
 //! A second implementation of the message wire, from the text of `docs/format/fpc.md`, value by value and bit by bit and not optimised. It shares no
 //! code with the crate.
 
+use crate::header;
 use std::collections::HashMap;
 
 /// A pair of predictors (section 3).
@@ -40,7 +41,7 @@ impl Model {
         let bytes = self.width / 8;
         let (whole, tail) = raw.split_at(raw.len() - raw.len() % (4 * bytes));
         let values: Vec<u128> = whole.chunks_exact(bytes).map(number).collect();
-        let mut wire = vec![1, (raw.len() % 32) as u8];
+        let mut wire = header(raw.len());
         let mut pairs: [Pair; 4] = Default::default();
         for (block, raw) in values.chunks(960).zip(whole.chunks(960 * bytes)) {
             let steps = block.len() / 4;

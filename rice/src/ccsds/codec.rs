@@ -7,14 +7,12 @@ use super::parameters::Parameters;
 use crate::kernel;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Unsupported};
 use mpress_codec::simd::Simd;
-use mpress_codec::{Codec, CodecId, Decode, DecodeError, Encode, EncodeError, Full, Out, Reset};
-use mpress_codec_support::Wire;
+use mpress_codec::{Codec, CodecId, Decode, DecodeError, Encode, EncodeError, Full, Out, Reset, length};
+use mpress_codec_support::{Wire, put_header};
 
-/// Length in bytes of the header of a stored message (format, section 9).
-const HEADER: usize = 2;
-/// Byte 0 of it.
-const VERSION: u8 = 1;
-/// Set in byte 1 of the header if the message has a stream.
+/// Byte 0 of the header (format, section 9).
+const VERSION: u8 = 2;
+/// Byte 1 of the header of a message with a stream. Of a stored one it is 0.
 const CODED: u8 = 1 << 3;
 
 /// The static description of codec 13.
@@ -65,11 +63,10 @@ impl Encoder {
 
     /// Writes header, stream and tail into less room than a stored message would take.
     fn coded(&self, parameters: Parameters, raw: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
-        let limit = out.len() + HEADER + raw.len();
         let (samples, tail) = raw.split_at(raw.len() / parameters.sample_len() * parameters.sample_len());
-        out.extend_from_slice(&[VERSION, (raw.len() % 8) as u8 | CODED])?;
+        put_header(&[VERSION, CODED], raw.len(), out)?;
+        let limit = out.len() + samples.len();
         out.extend_from_slice(&to_bytes(&parameters))?;
-        let limit = limit - tail.len();
         kernel::run(self.simd, encode::Stream { parameters, raw: samples, out, limit })?;
         Ok(out.extend_from_slice(tail)?)
     }
@@ -78,9 +75,9 @@ impl Encoder {
 impl Reset for Encoder {}
 
 impl Encode for Encoder {
-    /// `raw_len` and 2 (format, section 9).
+    /// `raw_len` and the header of a stored message (format, section 9).
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
-        raw_len.checked_add(HEADER)
+        raw_len.checked_add(2 + length::bytes(raw_len))
     }
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
@@ -92,7 +89,7 @@ impl Encode for Encoder {
             }
             if result.is_err() {
                 // The message does not become smaller.
-                out.extend_from_slice(&[VERSION, (raw.len() % 8) as u8])?;
+                put_header(&[VERSION, 0], raw.len(), out)?;
                 out.extend_from_slice(raw)?;
             }
             Ok(())
@@ -123,23 +120,21 @@ impl Decoder {
     fn message(&self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
         let raw_len = out.remaining();
         let mut wire = Wire::new(wire);
-        if wire.take_array()? != [VERSION] {
+        if wire.byte()? != VERSION {
             return Err(DecodeError::new(Unsupported, 0));
         }
-        let [flags] = wire.take_array()?;
-        if usize::from(flags & 7) != raw_len % 8 {
-            return Err(DecodeError::new(Length, 1));
+        let flags = wire.byte()?;
+        if flags & !CODED != 0 {
+            return Err(DecodeError::new(Corrupt, 1));
         }
+        wire.message_len(raw_len)?;
         let mut rest = raw_len;
-        match flags & !7 {
-            0 => {}
-            CODED => {
-                let parameters = from_bytes(wire.take_array()?).ok_or(DecodeError::new(Corrupt, HEADER))?;
-                rest = raw_len % parameters.sample_len();
-                let stream = decode::Stream { parameters, wire, raw_len, out };
-                wire = kernel::run(self.simd, stream)?;
-            }
-            _ => return Err(DecodeError::new(Corrupt, 1)),
+        if flags == CODED {
+            let before = wire;
+            let parameters = from_bytes(wire.take_array()?).ok_or(before.corrupt())?;
+            rest = raw_len % parameters.sample_len();
+            let stream = decode::Stream { parameters, wire, raw_len, out };
+            wire = kernel::run(self.simd, stream)?;
         }
         let rest = wire.take(rest)?;
         out.extend_from_slice(rest).map_err(|Full| wire.error(Length))?;

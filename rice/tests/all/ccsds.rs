@@ -2,7 +2,7 @@
 
 use mpress_codec::DecodeErrorKind::{self, Corrupt, Length, Truncated, Unsupported};
 use mpress_codec::conformance::{decode, encode, random_bytes};
-use mpress_codec::{Codec, EncodeError, Out};
+use mpress_codec::{Codec, Encode, EncodeError, Out};
 use mpress_rice::ccsds::{Ccsds121, Decoder, Encoder, Parameters, StreamError, decode_stream, encode_stream};
 
 fn new(bits: u32) -> Parameters {
@@ -150,26 +150,35 @@ fn the_frame_codec_says_what_it_needs() {
     assert_eq!((Ccsds121::ID.0, Ccsds121::NAME), (13, "ccsds121"));
     let parameters = new(12).with_block(8).unwrap().with_signed(true);
     let mut encoder = Encoder::new(parameters);
-    // Header: version; length modulo 8 and the stream flag; 12 bits, blocks of 8; an interval of 128; signed, preprocessed.
+    // Header: version; the stream flag; length; 12 bits, blocks of 8; an interval of 128; signed, preprocessed.
     let wire = encode(&mut encoder, &[9; 17]);
-    assert_eq!(wire[..5], [1, 1 | 8, 15, 127, 0x30], "0x909 is no signed sample of 12 bits");
-    let wire = encode(&mut encoder, &[5, 0].repeat(8));
-    assert_eq!(wire[..5], [1, 8, 11, 127, 0x30]);
+    assert_eq!(wire[..6], [2, 8, 17, 15, 127, 0x30], "0x909 is no signed sample of 12 bits");
+    let wire = encode(&mut encoder, &[5, 0].repeat(80));
+    assert_eq!(wire[..7], [2, 8, 0xa0, 1, 11, 127, 0x30]);
+    // The stream is that of the standard.
+    assert_eq!(wire[7..], stream(&parameters, &[5, 0].repeat(80)).unwrap());
     // Noise is stored.
     let noise = random_bytes(1, 99);
-    assert_eq!(encode(&mut encoder, &noise), [&[1, 3], &noise[..]].concat());
+    assert_eq!(encode(&mut encoder, &noise), [&[2, 0, 99], &noise[..]].concat());
+    assert_eq!(encoder.max_encoded_len(99), Some(102));
+    assert_eq!(encoder.max_encoded_len(usize::MAX), None);
     let said = |wire: &[u8], len| decode(&mut Decoder::new(), wire, len);
     for (wire, len, kind) in [
-        (&[2, 0][..], 0, Unsupported),
-        (&[1, 1], 0, Length),
-        (&[1, 16], 0, Corrupt),
-        (&[1, 0, 0], 0, Length),
-        (&[1, 8, 0, 0], 0, Truncated),
-        (&[1, 8, 4, 0, 0x80], 0, Corrupt), // restricted, with 5 bits
-        (&[1, 8, 0x8f, 0, 0], 0, Corrupt), // three bytes for 16 bits
-        (&[1, 1, 7, 0, 0x20], 1, Length),
+        (&[1, 0, 0][..], 0, Unsupported), // as it once was
+        (&[2], 0, Truncated),
+        (&[2, 0], 0, Truncated),
+        (&[2, 0, 1], 0, Length),
+        (&[2, 0, 0x80, 0], 0, Corrupt), // 0 in two bytes
+        (&[2, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 2], 0, Corrupt), // 2^64
+        (&[2, 0, 0], 8, Length),
+        (&[2, 0, 0, 0], 0, Length),
+        (&[2, 8, 0, 0, 0], 0, Truncated),
+        (&[2, 8, 0, 4, 0, 0x80], 0, Corrupt), // restricted, with 5 bits
+        (&[2, 8, 0, 0x8f, 0, 0], 0, Corrupt), // three bytes for 16 bits
+        (&[2, 0, 1, 7, 0, 0x20], 1, Length),
     ] {
         assert_eq!(said(wire, len), Err(kind), "{wire:?}");
     }
-    assert_eq!(said(&[1, 8, 7, 0, 0x20], 0), Ok(vec![]));
+    assert!((0..=255).filter(|flags| flags & !8 != 0).all(|flags| said(&[2, flags, 0], 0) == Err(Corrupt)));
+    assert_eq!(said(&[2, 8, 0, 7, 0, 0x20], 0), Ok(vec![]));
 }

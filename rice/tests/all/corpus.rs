@@ -1,7 +1,8 @@
 //! Every message of integers of the corpus of real ones, if it is next to the repository, and some of the other messages are restored at every tier.
 
-use mpress_codec::conformance::{corpus, decode, encode, tiers};
+use mpress_codec::conformance::{decode, encode, tiers};
 use mpress_codec::{Decode, Encode};
+use mpress_corpus::shared::corpus;
 use mpress_rice::ccsds::{self, Parameters};
 use mpress_rice::{Decoder, Encoder, Mapping, Word};
 
@@ -25,8 +26,8 @@ fn rice<W: Word>(messages: &[&[u8]], mapping: Option<Mapping>, what: &str) -> f6
 
 #[test]
 fn integers_come_back_smaller() {
-    let Some(mut files) = corpus() else { return };
-    let file = files.find(|file| file.name == "is.i32").unwrap();
+    let Some(files) = corpus() else { return };
+    let file = files.iter().find(|file| file.name == "is.i32").unwrap();
     let messages: Vec<_> = file.messages().collect();
     for (mapping, floor) in [
         (None, 3.39),
@@ -52,7 +53,7 @@ fn integers_come_back_smaller() {
 #[test]
 fn floats_come_back() {
     let Some(files) = corpus() else { return };
-    for file in files.filter(|file| file.name.ends_with(".f64")) {
+    for file in files.iter().filter(|file| file.name.ends_with(".f64")) {
         let (messages, name): (Vec<_>, _) = (file.messages().take(20).collect(), &*file.name);
         rice::<u64>(&messages, None, name);
         rice::<u8>(&messages, None, name);

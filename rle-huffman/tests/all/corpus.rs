@@ -1,6 +1,7 @@
 //! Every message of the corpus of real ones, if it is next to the repository, is restored at every tier.
 
-use mpress_codec::conformance::{corpus, decode, encode, tiers};
+use mpress_codec::conformance::{decode, encode, tiers};
+use mpress_corpus::shared::corpus;
 use mpress_rle_huffman::{Code, Decoder, Encoder, Huffman, Rle, ShannonFano, Symbol, Width};
 
 /// The ratio of messages, each sent raw if that is shorter.
