@@ -9,3 +9,4 @@ pub(crate) mod probe;
 pub(crate) mod recv;
 pub(crate) mod send;
 pub(crate) mod sendrecv;
+pub(crate) mod type_free;

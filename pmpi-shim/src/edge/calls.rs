@@ -35,6 +35,7 @@ mod handlers {
     pub(super) use crate::handlers::recv::{irecv, recv};
     pub(super) use crate::handlers::send::{bsend, ibsend, irsend, isend, issend, rsend, send, ssend};
     pub(super) use crate::handlers::sendrecv::{isendrecv, isendrecv_replace, sendrecv, sendrecv_replace};
+    pub(super) use crate::handlers::type_free::type_free;
 }
 
 include!(concat!(env!("OUT_DIR"), "/calls.rs"));

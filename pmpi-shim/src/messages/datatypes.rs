@@ -1,8 +1,9 @@
-//! The program's derived datatypes, decoded for `mpress-datatype` once, and kept as an attribute of the handle, which the MPI deletes when
-//! the handle is freed; and the machine for which they are packed.
+//! The program's derived datatypes, decoded for `mpress-datatype` once, and kept as an attribute of the handle until that is freed; and the
+//! machine for which they are packed.
 
 mod decode;
 
+use crate::mpi::span::OwnedType;
 use crate::mpi::sys::*;
 use decode::Decoder;
 use mpress::knowledge::{KnowledgeError, Memory};
@@ -68,8 +69,26 @@ impl Datatypes {
         Some(kept)
     }
 
-    /// Keeps the value for a handle that has the same elements.
-    pub(crate) fn keep(&self, datatype: MPI_Datatype, kept: &Arc<Kept>) {
+    /// Keeps the value for a datatype of ours that has the same elements.
+    pub(crate) fn keep_for(&self, owned: &mut OwnedType, kept: &Arc<Kept>) {
+        if self.keep(owned.handle(), kept) {
+            owned.has(self.keyval);
+        }
+    }
+
+    /// Drops what is kept for a valid handle that is about to be freed.
+    ///
+    /// Otherwise the MPI does it when the last message with the datatype has been sent. MPICH packs that inside the network library, and
+    /// there gives its lock away to call [`deleted`], so that another thread enters the network library, too.
+    pub(crate) fn forget(&self, datatype: MPI_Datatype) {
+        if let Ok(Some(_)) = self.kept(datatype) {
+            // SAFETY: our key, which this handle has.
+            unsafe { PMPI_Type_delete_attr(datatype, self.keyval) };
+        }
+    }
+
+    /// Returns whether the handle has the value now.
+    fn keep(&self, datatype: MPI_Datatype, kept: &Arc<Kept>) -> bool {
         let value = Arc::into_raw(Arc::clone(kept));
         // SAFETY: our key, and a valid handle.
         let code = unsafe { PMPI_Type_set_attr(datatype, self.keyval, value.cast_mut().cast()) };
@@ -77,6 +96,7 @@ impl Datatypes {
             // SAFETY: the attribute was not set, so it does not own this count.
             unsafe { Arc::decrement_strong_count(value) };
         }
+        code == SUCCESS
     }
 
     fn kept(&self, datatype: MPI_Datatype) -> Result<Option<Arc<Kept>>, c_int> {
@@ -96,7 +116,7 @@ impl Datatypes {
     }
 }
 
-/// A handle is being freed.
+/// The attribute is deleted: a handle is about to be freed ([`Datatypes::forget`]), or the MPI frees one that the shim has not seen freed.
 unsafe extern "C" fn deleted(_: MPI_Datatype, _: c_int, value: *mut c_void, _: *mut c_void) -> c_int {
     // SAFETY: the value of our attribute, which only `keep` stores: a leaked `Arc`, released once.
     drop(unsafe { Arc::from_raw(value.cast::<Kept>().cast_const()) });

@@ -95,11 +95,11 @@ impl Context {
         // Not a duplicate, since that would copy the program's attributes by its own callbacks.
         // SAFETY: a datatype of an MPI function's caller, and a valid output pointer.
         ok(unsafe { PMPI_Type_contiguous(1, span.datatype, &raw mut copy) })?;
-        let held = OwnedType(copy);
+        let mut held = OwnedType::new(copy);
         // SAFETY: the type just made.
         ok(unsafe { PMPI_Type_commit(&raw mut copy) })?;
         if let Some(kept) = self.datatypes.known(span.datatype) {
-            self.datatypes.keep(copy, &kept);
+            self.datatypes.keep_for(&mut held, &kept);
         }
         span.datatype = copy;
         Ok(Some(held))
@@ -201,7 +201,7 @@ impl Context {
                 &raw mut datatype,
             ))?;
         }
-        let owned = OwnedType(datatype);
+        let owned = OwnedType::new(datatype);
         // SAFETY: the type just made.
         ok(unsafe { PMPI_Type_commit(&raw mut datatype) })?;
         Ok(ByteSpan { span: Span::new(BOTTOM, 1, datatype), _datatype: Some(owned) })

@@ -134,12 +134,35 @@ impl Made {
 }
 
 /// Our own datatype, freed when dropped; pending operations keep what they need of it.
-pub(crate) struct OwnedType(pub(crate) MPI_Datatype);
+pub(crate) struct OwnedType {
+    handle: MPI_Datatype,
+    /// The key of our attribute, if it has that.
+    key: Option<c_int>,
+}
+
+impl OwnedType {
+    pub(crate) fn new(handle: MPI_Datatype) -> Self {
+        Self { handle, key: None }
+    }
+
+    pub(crate) fn handle(&self) -> MPI_Datatype {
+        self.handle
+    }
+
+    /// It has an attribute of this key, to be deleted before the MPI frees the type, which may be when a message is complete.
+    pub(crate) fn has(&mut self, key: c_int) {
+        self.key = Some(key);
+    }
+}
 
 impl Drop for OwnedType {
     fn drop(&mut self) {
+        if let Some(key) = self.key {
+            // SAFETY: our own type, and the key of an attribute that it has.
+            unsafe { PMPI_Type_delete_attr(self.handle, key) };
+        }
         // SAFETY: our own type, freed once.
-        unsafe { PMPI_Type_free(&raw mut self.0) };
+        unsafe { PMPI_Type_free(&raw mut self.handle) };
     }
 }
 

@@ -80,6 +80,7 @@ void threads_on_own_tags(void);
 void probing_thread(void);
 void matching_threads(void);
 void threads_on_own_communicators(void);
+void threads_free_datatypes(void);
 
 /* shared_memory.c: receives whose memory overlaps */
 void windows_into_one_buffer(void);

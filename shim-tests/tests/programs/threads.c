@@ -141,6 +141,50 @@ void threads_on_own_communicators(void)
     MPI_Comm_free(&workers[i].comm);
 }
 
+/* Each thread frees a datatype while a message with it is pending. MPICH frees it when the message has left, in its network library, and there calls
+ * the delete callbacks of attributes without its lock. */
+static void *on_freed_datatypes(void *argument)
+{
+  enum { ELEMENTS = 40000, TURNS = 100 };
+  worker *w = argument;
+  memory out = memory_new(2 * ELEMENTS * sizeof(double)), in = memory_new(ELEMENTS * sizeof(double));
+  fill(out.data, out.room, RANDOM, (uint64_t)w->number);
+  for (int turn = 0; turn < TURNS; turn++) {
+    MPI_Datatype column;
+    MPI_Request requests[2];
+    memset(in.data, 0, in.room);
+    MPI_Type_vector(ELEMENTS, 1, 2, MPI_DOUBLE, &column);
+    MPI_Type_commit(&column);
+    MPI_Isend(out.data, 1, column, peer, turn, w->comm, &requests[0]);
+    MPI_Type_free(&column);
+    MPI_Irecv(in.data, ELEMENTS, MPI_DOUBLE, peer, turn, w->comm, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < ELEMENTS; i++)
+      w->wrong += memcmp((double *)in.data + i, (double *)out.data + 2 * i, sizeof(double)) != 0;
+  }
+  w->sum = digest(&in);
+  memory_free(&out);
+  memory_free(&in);
+  return NULL;
+}
+
+void threads_free_datatypes(void)
+{
+  worker workers[THREADS];
+  int level;
+  MPI_Query_thread(&level);
+  if (level != MPI_THREAD_MULTIPLE)
+    return;
+  for (int i = 0; i < THREADS; i++) {
+    workers[i] = (worker){.number = i};
+    MPI_Comm_dup(MPI_COMM_WORLD, &workers[i].comm);
+  }
+  if (role != IDLE)
+    run(on_freed_datatypes, workers);
+  for (int i = 0; i < THREADS; i++)
+    MPI_Comm_free(&workers[i].comm);
+}
+
 /* --- one thread probes for what others receive ------------------------------------------------------------------- */
 
 static volatile int finished;

@@ -63,6 +63,7 @@ static const struct {
     {"probing_thread", probing_thread, 30},
     {"matching_threads", matching_threads, 60},
     {"threads_on_own_communicators", threads_on_own_communicators, 30},
+    {"threads_free_datatypes", threads_free_datatypes, 60},
     {"threads_on_new_communicators", threads_on_new_communicators, 30},
     {"windows_into_one_buffer", windows_into_one_buffer, 60},
     {"windows_both_ways", windows_both_ways, 30},

@@ -132,7 +132,7 @@ impl Decoder {
         let _ours: Vec<_> = handles
             .iter()
             .filter(|handle| is_constructed(**handle))
-            .map(|handle| OwnedType(*handle))
+            .map(|handle| OwnedType::new(*handle))
             .collect();
         let (datatypes, kind) = self.parts(&handles, depth)?;
         if made.counts > 0 {
