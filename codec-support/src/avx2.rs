@@ -241,20 +241,6 @@ pub fn lowest<W: Word>(v: V) -> W {
     W::of(_mm_cvtsi128_si64(_mm256_castsi256_si128(v)) as usize)
 }
 
-/// The vector from the middle of `a` to the middle of `b`, which follows it.
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-pub fn middle(a: V, b: V) -> V {
-    _mm256_permute2x128_si256::<0x21>(a, b)
-}
-
-/// The vector that starts a quarter into `a`; `b` starts at the middle of `a`.
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-pub fn quarter(a: V, b: V) -> V {
-    _mm256_castpd_si256(_mm256_shuffle_pd::<5>(_mm256_castsi256_pd(a), _mm256_castsi256_pd(b)))
-}
-
 /// The union (bitwise OR) of each of eight groups, from the unions of its halves: in eight 64-bit lanes.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]

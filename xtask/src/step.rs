@@ -143,7 +143,7 @@ pub(crate) fn run(what: &str, command: &mut Command) -> Result<(), Error> {
     }
 }
 
-/// Runs two sequences of commands at the same time. If the first fails, the second is waited for: it cleans up what it has started.
+/// Runs two sequences of commands at the same time. If the first fails, the second goes on to its end: its commands clean up what they have started.
 fn run_both(what: &str, shown: Vec<Command>, kept: Vec<Command>, log: PathBuf) -> Result<(), Error> {
     let folder = log.parent().unwrap_or(&log);
     fs::create_dir_all(folder).map_err(Error::file(folder))?;
@@ -213,7 +213,10 @@ mod tests {
     fn of_two_at_the_same_time_both_must_pass() {
         let log = std::env::temp_dir().join(format!("xtask-both-{}/log", std::process::id()));
         let run = |one, other| {
-            run_all(vec![Step::both("both", vec![sh(one)], vec![sh(other), sh("echo then")], log.clone())], None)
+            run_all(
+                vec![Step::both("both", vec![sh(one)], vec![sh(other), sh("echo then")], log.clone())],
+                None,
+            )
         };
         run("true", "echo kept").unwrap();
         assert_eq!(fs::read_to_string(&log).unwrap(), "kept\nthen\n");

@@ -86,6 +86,7 @@ pub(crate) fn in_steps<W: Word>(
 }
 
 /// Appends the words of a block from their distances below the greatest one.
+#[inline(always)]
 pub(crate) fn below<W: Word>(form: &Form<'_, W>, words: &mut Words, out: &mut Out<'_>) -> Result<(), Full> {
     match form.predictor.domain {
         Domain::BelowRotated => undo_below::<W, 1>(words.groups_mut(), form.maximum),

@@ -12,8 +12,8 @@ use crate::format::{Domain, GROUPS, Predictor};
 use crate::kernel::block::{Block, Group, Groups, Mask, Widths, byte_bits};
 use crate::word::Word;
 use mpress_codec::{Full, Out};
-use mpress_codec_support::avx2::store;
 use mpress_codec_support::Avx2;
+use mpress_codec_support::avx2::store;
 pub(super) use pack::{spans_nine, sum_and_ends};
 
 impl<W: Word> Kernel<W> for Avx2 {

@@ -235,6 +235,9 @@ fn same_block<W: Word, K: Kernel<W>>(
     };
     let a = make(&|scratch, out| kernel.rebuild(packed, form, scratch, start, out));
     let b = make(&|scratch, out| Scalar.rebuild(packed, form, scratch, start, out));
+    if form.predictor.is_difference() {
+        assert!(a[len..].iter().all(|byte| *byte == 0x55), "{}: writes past {form:?}", type_name::<K>());
+    }
     assert!(a[..len] == b[..len], "{}: rebuild {form:?} behind {} bytes", type_name::<K>(), before.len());
 }
 

@@ -4,13 +4,10 @@ pub(crate) mod compare;
 pub(crate) mod programs;
 
 use mpress_cluster::{Cluster, Config, Error, Family, Launcher, Mpi, Outcome, Rate};
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
-
-/// An MPI job needs all cores; two at a time would be slower than one after the other, and would break the time limits.
-static TURNS: RwLock<()> = RwLock::new(());
 
 /// The time limit of a job, apart from the two known hangs in `MPI_Finalize`: far longer than any takes, on a busy machine, too.
 const LIMIT: Duration = Duration::from_secs(900);
@@ -54,10 +51,14 @@ pub(crate) fn two_nodes_at(rate: Option<Rate>) -> Option<Cluster> {
 /// The placeholder of the preload library among other preloaded libraries.
 pub(crate) const SHIM: &str = "the shim";
 
-/// The right to run jobs: alone, or beside those of other tests.
-enum Turn {
-    Alone { _guard: RwLockWriteGuard<'static, ()> },
-    Beside { _guard: RwLockReadGuard<'static, ()> },
+/// The right to run jobs: alone, or beside those of other tests, of this process or another. It ends with the file, whose lock it is.
+///
+/// An MPI job needs all cores; beside others it would be slower than after them, and would break time limits.
+fn turn(alone: bool) -> File {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("turns");
+    let file = File::create(place).unwrap();
+    if alone { file.lock() } else { file.lock_shared() }.unwrap();
+    file
 }
 
 /// The setup of a test, and the right to run jobs.
@@ -65,32 +66,33 @@ pub(crate) struct Rig {
     pub(crate) mpi: Mpi,
     pub(crate) shim: PathBuf,
     dir: PathBuf,
-    _turn: Turn,
+    _turn: File,
 }
 
 impl Rig {
     /// For a test whose jobs run alone. `None` if `cargo xtask test` has not set the shim to test.
     pub(crate) fn new(test: &str) -> Option<Self> {
-        // A test that failed has released the lock by panicking; that does not affect the next.
-        Self::with(test, || Turn::Alone { _guard: TURNS.write().unwrap_or_else(PoisonError::into_inner) })
+        Self::with(test, true)
     }
 
     /// For a test whose outcome does not depend on when something happens: its jobs run beside those of other such tests. Jobs mostly wait at their start and end.
     pub(crate) fn beside_others(test: &str) -> Option<Self> {
-        Self::with(test, || Turn::Beside { _guard: TURNS.read().unwrap_or_else(PoisonError::into_inner) })
+        Self::with(test, false)
     }
 
-    fn with(test: &str, turn: impl FnOnce() -> Turn) -> Option<Self> {
+    fn with(test: &str, alone: bool) -> Option<Self> {
         let (Some(shim), Ok(mpi)) = (std::env::var_os("MPRESS_TEST_SHIM"), std::env::var("MPRESS_TEST_MPI"))
         else {
             return skip("MPRESS_TEST_SHIM and MPRESS_TEST_MPI are not set (`cargo xtask test` sets them)");
         };
         let shim = PathBuf::from(shim).canonicalize().expect("MPRESS_TEST_SHIM is a file");
         let mpi: Mpi = mpi.parse().expect("MPRESS_TEST_MPI is an MPI");
-        let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{mpi}-{test}"));
+        // With the name of these tests: others may run at the same time.
+        let dir = format!("{mpi}-{}-{test}", env!("CARGO_CRATE_NAME"));
+        let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(dir);
         let _new: std::io::Result<()> = std::fs::remove_dir_all(&dir);
         std::fs::create_dir_all(&dir).unwrap();
-        Some(Self { mpi, shim, dir, _turn: turn() })
+        Some(Self { mpi, shim, dir, _turn: turn(alone) })
     }
 
     /// A library of `programs/preload`.

@@ -1,10 +1,12 @@
-//! The C programs. They are built again only if a source, or the tests, are newer.
+//! The C programs. They are built again only if a source, the tests, or the MPI are newer.
 
 use mpress_cluster::Mpi;
+use std::fs::File;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// The program of this name: `transparent` is built from all files in `programs`, the others from one file in `programs/single` and the shared files.
 /// `NAME.so` is a library to preload, built from one file in `programs/preload`; `NAME.so.1` replaces a GPU's library and is built from one file in
@@ -20,7 +22,7 @@ fn build_all(mpi: Mpi) -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{mpi}-programs"));
     std::fs::create_dir_all(&target).unwrap();
     // How they are built is in the tests themselves.
-    let mut newest = modified(&std::env::current_exe().unwrap());
+    let mut newest = modified(&std::env::current_exe().unwrap()).max(installed(mpi));
     for file in ["", "single", "preload", "gpu"].iter().flat_map(|dir| files(&sources.join(dir))) {
         newest = newest.max(modified(&file));
     }
@@ -43,6 +45,15 @@ fn build_all(mpi: Mpi) -> PathBuf {
     target
 }
 
+/// When the MPI's compiler was installed, if it is in the `PATH`.
+fn installed(mpi: Mpi) -> SystemTime {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let compilers = std::env::split_paths(&path).map(|dir| dir.join(mpi.mpicc()));
+    let changed = compilers.filter_map(|file| file.metadata().ok()).map(|metadata| metadata.ctime()).next();
+    let seconds = changed.and_then(|seconds| u64::try_from(seconds).ok()).unwrap_or(0);
+    SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
+}
+
 fn modified(file: &Path) -> SystemTime {
     file.metadata().and_then(|metadata| metadata.modified()).unwrap()
 }
@@ -63,6 +74,7 @@ fn c_files(dir: &Path) -> Vec<PathBuf> {
 /// Under another name at first: tests of another process may be running the program, or building it.
 fn build(mpi: Mpi, target: &Path, sources: &[PathBuf]) {
     let unfinished = target.with_file_name(format!("{}-unfinished", std::process::id()));
+    let start = SystemTime::now();
     let mut command = Command::new(mpi.mpicc());
     // gcc mistakes MPICH's MPI_STATUSES_IGNORE for an array that is too short.
     command.args([
@@ -80,5 +92,7 @@ fn build(mpi: Mpi, target: &Path, sources: &[PathBuf]) {
     command.args(["-pthread", "-o"]).arg(&unfinished).args(sources).arg("-ldl");
     let output = command.output().unwrap_or_else(|error| panic!("{}: {error}", mpi.mpicc()));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    // What is changed from now on is newer.
+    File::options().append(true).open(&unfinished).and_then(|file| file.set_modified(start)).unwrap();
     std::fs::rename(unfinished, target).unwrap();
 }

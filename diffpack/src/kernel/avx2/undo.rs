@@ -1,5 +1,4 @@
-//! Residuals to words: one pass over the block for each short lag, and one that appends the words. Lags are in bytes here, so that the same permutations serve
-//! every word.
+//! Residuals to words: one pass over the block for each short lag, and one that appends the words.
 //!
 //! The last pass reads the terms of longer lags from the message: if y is the difference by the long lags a, b, ..., then x(i) = y(i) + x(i - a) + x(i - b) -
 //! x(i - a - b)... Where words of the message are missing, or other words are needed (fixed point), the message is a window.
@@ -96,6 +95,7 @@ pub(in crate::kernel) fn rebuild<W: Word, K: Kernel<W>>(
 
 /// Unpacks the differences of the first `words` words.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline(never)]
 fn unpack<W: Word>(packed: Packed<'_>, words: usize, differences: &mut Groups) {
     let mut groups = differences.iter_mut();
     unpack_each::<W>(packed, words, |halves| {
@@ -158,7 +158,7 @@ impl Term {
     /// wait for them.
     ///
     /// # Safety
-    /// There are these words.
+    /// The three half vectors from there on can be read, or the vector if they are not loaded `IN_HALVES`.
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
     unsafe fn words<const IN_HALVES: bool>(&self, at: usize) -> V {
@@ -189,8 +189,10 @@ impl Message {
     /// # Safety
     /// There is room for them. The message is a group longer than the lags reach.
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline(never)]
     unsafe fn differences<W: Word>(mut self, lags: &[u16], words: &mut Words, len: usize) {
-        let Some(words) = words.bytes_mut().as_chunks_mut().0.first_chunk_mut() else { return };
+        // Otherwise nothing would have been appended.
+        let Some(words) = words.bytes_mut().as_chunks_mut().0.first_chunk_mut() else { unreachable!() };
         let count = shorts(lags);
         for i in 0..count {
             undo_factor::<W>(len.div_ceil(GROUP), &lags[i..], self.bytes(), words);
@@ -211,7 +213,8 @@ impl Message {
         for (term, shift) in terms.iter_mut().zip(shifts).skip(1) {
             *term = Term::new(if *shift <= near { block } else { end_of_message }, *shift, in_halves);
         }
-        // SAFETY: guaranteed by the caller; longer lags than the short ones are at least three half vectors.
+        // SAFETY: guaranteed by the caller. Longer lags than the short ones are more than a vector: so what is read is before the vector that is appended, also where it is
+        // three half vectors, since those begin a whole number of them before.
         unsafe {
             match (longs, in_halves) {
                 (0, _) => self.append::<W, 0, false>(block, len, &terms),

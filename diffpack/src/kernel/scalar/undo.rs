@@ -101,6 +101,7 @@ fn difference_before<W: Word>(before: &[u8], back: usize, lags: &[u16], to: &mut
 }
 
 /// The inverse of [`below`](crate::kernel::Kernel::below), in place.
+#[inline(always)]
 pub(crate) fn undo_below<W: Word, const ROTATION: u32>(residuals: &mut Groups, maximum: W) {
     for word in W::split_mut(residuals.as_flattened_mut()).0 {
         *word = maximum.minus(W::from_bytes(*word)).rotated_right(ROTATION).to_bytes();
