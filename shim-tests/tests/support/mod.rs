@@ -11,8 +11,8 @@ use std::time::Duration;
 
 /// The time limit of a job, apart from the two known hangs in `MPI_Finalize`: far longer than any takes, on a busy machine, too.
 const LIMIT: Duration = Duration::from_secs(900);
-/// The factor of the time limits of scenes in the programs, which tell where a job hangs.
-const PATIENCE: &str = "3";
+/// The factor of the time limits of scenes in the programs, which tell where a job hangs. With two processors for forty processes a scene of a few seconds takes a minute.
+const PATIENCE: &str = "10";
 
 /// Not by `eprintln!`: the harness hides the output of a passing test, and a skip must never look like a pass.
 pub(crate) fn skip<T>(reason: impl std::fmt::Display) -> Option<T> {
