@@ -124,7 +124,8 @@ void threads_on_own_tags(void)
   run(on_own_tag, workers);
 }
 
-void threads_on_own_communicators(void)
+/* Runs threads that all call the MPI, each with a communicator of its own. */
+static void run_on_own_communicators(void *(*work)(void *))
 {
   worker workers[THREADS];
   int level;
@@ -136,9 +137,14 @@ void threads_on_own_communicators(void)
     MPI_Comm_dup(MPI_COMM_WORLD, &workers[i].comm);
   }
   if (role != IDLE)
-    run(on_own_communicator, workers);
+    run(work, workers);
   for (int i = 0; i < THREADS; i++)
     MPI_Comm_free(&workers[i].comm);
+}
+
+void threads_on_own_communicators(void)
+{
+  run_on_own_communicators(on_own_communicator);
 }
 
 /* Each thread frees a datatype while a message with it is pending. MPICH frees it when the message has left, in its network library, and there calls
@@ -170,19 +176,7 @@ static void *on_freed_datatypes(void *argument)
 
 void threads_free_datatypes(void)
 {
-  worker workers[THREADS];
-  int level;
-  MPI_Query_thread(&level);
-  if (level != MPI_THREAD_MULTIPLE)
-    return;
-  for (int i = 0; i < THREADS; i++) {
-    workers[i] = (worker){.number = i};
-    MPI_Comm_dup(MPI_COMM_WORLD, &workers[i].comm);
-  }
-  if (role != IDLE)
-    run(on_freed_datatypes, workers);
-  for (int i = 0; i < THREADS; i++)
-    MPI_Comm_free(&workers[i].comm);
+  run_on_own_communicators(on_freed_datatypes);
 }
 
 /* --- one thread probes for what others receive ------------------------------------------------------------------- */
