@@ -13,7 +13,7 @@ mod tiers;
 use crate::{
     Codec, Decode, DecodeErrorKind, Encode, Out, codec_of, compress_with, decoded_len, decompress_with,
 };
-pub use data::{Family, families, random_bytes};
+pub use data::{Family, families, header, random_bytes};
 pub use room::run_tight;
 use std::cell::Cell;
 use std::string::String;

@@ -25,7 +25,7 @@ use fields::{Guess, Structures, is_regular};
 use hints::Hints;
 use mpress_codec::simd::Simd;
 use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out, Reset, length};
-use mpress_codec_support::prefetch;
+use mpress_codec_support::{prefetch, put_header};
 use piece::{PIECE, Piece, Source, Verdict};
 
 /// A copy of a block at the edge of a message: 6 KiB of words before it.
@@ -214,7 +214,5 @@ impl<W: Word> Encoder<W> {
 
 /// Writes the header (format, section 2): what the message has, and its length.
 fn header(flags: u8, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
-    let (length, used) = length::to_wire(raw.len());
-    out.extend_from_slice(&[FORMAT | flags])?;
-    out.store(&length, used)
+    put_header(&[FORMAT | flags], raw.len(), out)
 }

@@ -71,6 +71,19 @@ pub fn random_bytes(seed: u64, n: usize) -> Vec<u8> {
     fill(n, |i| mix(seed.wrapping_mul(0x0100_0000_01b3).wrapping_add(i)))
 }
 
+/// A header as the formats of mpress have it: the bytes `first`, then `len` in groups of 7 bits. Written a second time, so that tests do not take it from the
+/// [code under test](crate::length).
+#[must_use]
+pub fn header(first: &[u8], mut len: usize) -> Vec<u8> {
+    let mut header = first.to_vec();
+    while len >= 128 {
+        header.push(len as u8 | 128);
+        len >>= 7;
+    }
+    header.push(len as u8);
+    header
+}
+
 /// `n` bytes from little-endian words, the last of which may be cut off.
 fn fill(n: usize, word: impl Fn(u64) -> u64) -> Vec<u8> {
     (0..n.div_ceil(8) as u64).flat_map(|i| word(i).to_le_bytes()).take(n).collect()

@@ -18,12 +18,6 @@ mod support_model;
 mod support_real;
 
 /// The header of a message of `len` bytes in interleaved lanes, which has `more` lanes than a group has elements.
-fn lanes_header(more: usize, mut len: usize) -> Vec<u8> {
-    let mut header = vec![2, more as u8];
-    while len >= 128 {
-        header.push(len as u8 | 128);
-        len >>= 7;
-    }
-    header.push(len as u8);
-    header
+fn lanes_header(more: usize, len: usize) -> Vec<u8> {
+    mpress_codec::conformance::header(&[2, more as u8], len)
 }

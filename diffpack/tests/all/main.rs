@@ -12,12 +12,6 @@ mod wire;
 const RECORDS: u8 = 1;
 
 /// The header of a message of `len` bytes.
-fn header(flags: u8, mut len: usize) -> Vec<u8> {
-    let mut header = vec![1 << 4 | flags];
-    while len >= 128 {
-        header.push(len as u8 | 128);
-        len >>= 7;
-    }
-    header.push(len as u8);
-    header
+fn header(flags: u8, len: usize) -> Vec<u8> {
+    mpress_codec::conformance::header(&[1 << 4 | flags], len)
 }

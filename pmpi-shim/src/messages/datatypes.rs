@@ -69,7 +69,7 @@ impl Datatypes {
         Some(kept)
     }
 
-    /// Keeps the value for a datatype of ours that has the same elements.
+    /// Keeps what is known of a datatype of the program for our copy of it, too.
     pub(crate) fn keep_for(&self, owned: &mut OwnedType, kept: &Arc<Kept>) {
         if self.keep(owned.handle(), kept) {
             owned.has(self.keyval);
@@ -78,8 +78,8 @@ impl Datatypes {
 
     /// Drops what is kept for a valid handle that is about to be freed.
     ///
-    /// Otherwise the MPI does it when the last message with the datatype has been sent. MPICH packs that inside the network library, and
-    /// there gives its lock away to call [`deleted`], so that another thread enters the network library, too.
+    /// Otherwise the MPI does it when the last message with the datatype has been sent. MPICH does that inside the network library, and
+    /// releases its lock to call [`deleted`], so that another thread enters the network library, too.
     pub(crate) fn forget(&self, datatype: MPI_Datatype) {
         if let Ok(Some(_)) = self.kept(datatype) {
             // SAFETY: our key, which this handle has.

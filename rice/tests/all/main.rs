@@ -8,12 +8,6 @@ mod properties;
 mod wire;
 
 /// The header of a message of `len` bytes.
-fn header(mut len: usize) -> Vec<u8> {
-    let mut header = vec![2];
-    while len >= 128 {
-        header.push(len as u8 | 128);
-        len >>= 7;
-    }
-    header.push(len as u8);
-    header
+fn header(len: usize) -> Vec<u8> {
+    mpress_codec::conformance::header(&[2], len)
 }

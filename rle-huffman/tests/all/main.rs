@@ -11,12 +11,6 @@ mod wire;
 mod support_settings;
 
 /// The header of a message of `len` bytes; `flags` are planes and setting.
-fn header(flags: u8, mut len: usize) -> Vec<u8> {
-    let mut header = vec![2, flags];
-    while len >= 128 {
-        header.push(len as u8 | 128);
-        len >>= 7;
-    }
-    header.push(len as u8);
-    header
+fn header(flags: u8, len: usize) -> Vec<u8> {
+    mpress_codec::conformance::header(&[2, flags], len)
 }
