@@ -7,10 +7,14 @@ use crate::format::{Fields, MAX_STRIDE, PIECE};
 use crate::kernel::{self, Kernel, SAMPLE, Work};
 use crate::word::Word;
 use core::marker::PhantomData;
+use core::ops::Range;
 use mpress_codec::simd::Simd;
 
 /// The number of places of a message that are sampled.
 const PLACES: usize = 4;
+const ALL: Range<usize> = 0..PLACES;
+/// The places that are looked at where the fields are not known, before all are: one, not at an end.
+const FIRST: Range<usize> = 1..2;
 /// The number of records sampled in each place: whole groups for every word width.
 const RUN: usize = 32;
 /// The number of bytes of each place that are compared with those one stride before.
@@ -87,7 +91,7 @@ impl Structures {
         let same = is_known && {
             let cost = compiled(simd, || cost_of(message, &self.fields));
             cost.abs_diff(self.cost) <= self.cost / KEEP
-                && gains::<W>(simd, message, self.fields.stride(), cost)
+                && gains(cost, words_cost::<W>(simd, message, self.fields.stride(), ALL))
         };
         if same {
             self.uses += 1;
@@ -97,10 +101,14 @@ impl Structures {
             self.rest -= 1;
             return Guess::No;
         }
-        if let Some((fields, cost)) = compiled(simd, || find(message, stride(message)))
+        let stride = compiled(simd, || stride(message));
+        // The search takes as long as coding some KiB, so that most messages without records must do with a part of it.
+        if let Some((_, cost)) = compiled(simd, || find(message, stride, FIRST))
+            && gains(cost, words_cost::<W>(simd, message, stride, FIRST))
+            && let Some((fields, cost)) = compiled(simd, || find(message, stride, ALL))
             // Words of one kind need no columns.
-            && !(fields.len() == 1 && fields.stride() == W::WIDTH)
-            && gains::<W>(simd, message, fields.stride(), cost)
+            && !(fields.len() == 1 && stride == W::WIDTH)
+            && gains(cost, words_cost::<W>(simd, message, stride, ALL))
         {
             // The same structures from another offset, as in the parts of a long message.
             let same = (1..=USES).contains(&self.uses)
@@ -174,16 +182,16 @@ fn scores(message: &[u8]) -> [u16; MAX_STRIDE + 1] {
     scores
 }
 
-/// The best fields of records of this stride, and their cost.
+/// The best fields of records of this stride, and their cost, by some of the places.
 #[inline(always)]
-fn find(message: &[u8], stride: usize) -> Option<(Fields, u32)> {
+fn find(message: &[u8], stride: usize, range: Range<usize>) -> Option<(Fields, u32)> {
     let records = message.len() / stride;
     if records < FEWEST {
         return None;
     }
     // Fields of structures are aligned to their width, up to 4 at least, unless the structure is packed.
     let aligned = 1 << stride.trailing_zeros().min(2);
-    let places = places(message, (RUN + 1) * stride, stride);
+    let places = &places(message, (RUN + 1) * stride, stride)[range];
     let mut best = [(u32::MAX, 0); MAX_STRIDE + 1];
     best[0].0 = 0;
     for at in 0..stride {
@@ -195,7 +203,7 @@ fn find(message: &[u8], stride: usize) -> Option<(Fields, u32)> {
             if at % aligned.min(width) != 0 || at + width > stride {
                 continue;
             }
-            let cost = before + field_cost(message, &places, at, stride, width);
+            let cost = before + field_cost(message, places, at, stride, width);
             let end = &mut best[at + width];
             // Wider fields come first, so they win ties.
             if cost < end.0 {
@@ -215,7 +223,7 @@ fn find(message: &[u8], stride: usize) -> Option<(Fields, u32)> {
     for width in widths.get(..count)?.iter().rev() {
         fields.push(*width)?;
     }
-    Some((fields, by_unit(best.get(stride)?.0, PLACES * RUN * stride)))
+    Some((fields, by_unit(best.get(stride)?.0, places.len() * RUN * stride)))
 }
 
 /// The cost of a message with these fields.
@@ -227,16 +235,20 @@ fn cost_of(message: &[u8], fields: &Fields) -> u32 {
     by_unit(bits, PLACES * RUN * stride)
 }
 
-/// Whether records of this cost seem to take less than the message as words with one of the simplest predictors.
-fn gains<W: Word>(simd: Simd, message: &[u8], stride: usize, cost: u32) -> bool {
-    let words = kernel::with(simd, Words::<W> { message, stride, word: PhantomData });
+/// Whether records of this cost seem to take enough less than words of that cost.
+fn gains(cost: u32, words: u32) -> bool {
     cost < words - words / GAIN
 }
 
-/// Finds the cost of a message as words with one of the simplest predictors.
+/// The cost of a message as words with one of the simplest predictors, by some of the places.
+fn words_cost<W: Word>(simd: Simd, message: &[u8], stride: usize, range: Range<usize>) -> u32 {
+    kernel::with(simd, Words::<W> { message, stride, range, word: PhantomData })
+}
+
 struct Words<'a, W> {
     message: &'a [u8],
     stride: usize,
+    range: Range<usize>,
     word: PhantomData<W>,
 }
 
@@ -245,16 +257,17 @@ impl<W: Word> Work<W> for Words<'_, W> {
 
     #[inline(always)]
     fn run<K: Kernel<W>>(self, kernel: K) -> u32 {
-        let Self { message, stride, .. } = self;
+        let Self { message, stride, range, .. } = self;
         let lag = (stride / W::WIDTH).max(1);
         let (lags, reach) = ([lag as u16], lag * W::WIDTH);
         let mut bits = 0;
-        for at in places(message, reach + SAMPLE, W::WIDTH) {
-            let difference = kernel.difference_cost(message, at + reach, &lags);
-            let below = kernel.below_cost(message, at + reach, 1);
+        let places = &places(message, reach + SAMPLE, W::WIDTH)[range];
+        for at in places {
+            let difference = kernel.difference_cost(message, *at + reach, &lags);
+            let below = kernel.below_cost(message, *at + reach, 1);
             bits += difference.min(below) * W::LANES as u32;
         }
-        by_unit(bits, PLACES * SAMPLE)
+        by_unit(bits, places.len() * SAMPLE)
     }
 }
 
@@ -264,14 +277,14 @@ fn by_unit(bits: u32, bytes: usize) -> u32 {
 
 /// Bits of the field's words in all runs, and its share of a column's fixed cost.
 #[inline(always)]
-fn field_cost(message: &[u8], places: &[usize; PLACES], at: usize, stride: usize, width: usize) -> u32 {
+fn field_cost(message: &[u8], places: &[usize], at: usize, stride: usize, width: usize) -> u32 {
     let bits = match width {
         8 => column_cost(message, places, at, stride, |field: &[u8; 8]| u64::from_le_bytes(*field)),
         4 => column_cost(message, places, at, stride, |field: &[u8; 4]| u32::from_le_bytes(*field)),
         2 => column_cost(message, places, at, stride, |field: &[u8; 2]| u16::from_le_bytes(*field)),
         _ => column_cost(message, places, at, stride, |field: &[u8; 1]| u16::from(field[0])),
     };
-    let head = (4 + width) * 8 * PLACES * RUN / (message.len() / stride).min(PIECE);
+    let head = (4 + width) * 8 * places.len() * RUN / (message.len() / stride).min(PIECE);
     bits + head as u32
 }
 
@@ -279,12 +292,13 @@ fn field_cost(message: &[u8], places: &[usize; PLACES], at: usize, stride: usize
 #[inline(always)]
 fn column_cost<W: Word, const F: usize>(
     message: &[u8],
-    places: &[usize; PLACES],
+    places: &[usize],
     at: usize,
     stride: usize,
     word: impl Fn(&[u8; F]) -> W,
 ) -> u32 {
     let mut runs = [[W::ZERO; RUN + 1]; PLACES];
+    let runs = &mut runs[..places.len()];
     for (run, place) in runs.iter_mut().zip(places) {
         let mut rest = message.get(place + at..).unwrap_or_default();
         for to in run {
@@ -294,13 +308,13 @@ fn column_cost<W: Word, const F: usize>(
     }
     // Loops over arrays, which the compiler makes vectors of.
     let mut tops = [W::ZERO; 2];
-    for [_, run @ ..] in &runs {
+    for [_, run @ ..] in &*runs {
         for word in run {
             tops = [tops[0].max(*word), tops[1].max(word.rotated_left(1))];
         }
     }
     let (mut steps, mut below, mut rotated) = (0, 0, 0);
-    for run in &runs {
+    for run in &*runs {
         let (before, [_, words @ ..]) = (run, run);
         for (group, before) in words.chunks(W::LANES).zip(before.chunks(W::LANES)) {
             let mut all = [W::ZERO; 3];
