@@ -89,7 +89,7 @@ impl Structures {
         }
         let is_known = (1..=USES).contains(&self.uses) && message.len() / self.fields.stride() >= FEWEST;
         let same = is_known && {
-            let cost = compiled(simd, || cost_of(message, &self.fields));
+            let cost = cost_of(simd, message, &self.fields);
             cost.abs_diff(self.cost) <= self.cost / KEEP
                 && gains(cost, words_cost::<W>(simd, message, self.fields.stride(), ALL))
         };
@@ -101,11 +101,11 @@ impl Structures {
             self.rest -= 1;
             return Guess::No;
         }
-        let stride = compiled(simd, || stride(message));
+        let stride = stride(simd, message);
         // The search takes as long as coding some KiB, so that most messages without records must do with a part of it.
-        if let Some((_, cost)) = compiled(simd, || find(message, stride, FIRST))
+        if let Some((_, cost)) = find(simd, message, stride, FIRST)
             && gains(cost, words_cost::<W>(simd, message, stride, FIRST))
-            && let Some((fields, cost)) = compiled(simd, || find(message, stride, ALL))
+            && let Some((fields, cost)) = find(simd, message, stride, ALL)
             // Words of one kind need no columns.
             && !(fields.len() == 1 && stride == W::WIDTH)
             && gains(cost, words_cost::<W>(simd, message, stride, ALL))
@@ -128,22 +128,6 @@ impl Structures {
     }
 }
 
-/// Runs an operation that is compiled for this tier.
-fn compiled<T>(simd: Simd, operation: impl FnOnce() -> T) -> T {
-    kernel::with(simd, Compiled(operation))
-}
-
-struct Compiled<F>(F);
-
-impl<T, F: FnOnce() -> T> Work<u64> for Compiled<F> {
-    type Output = T;
-
-    #[inline(always)]
-    fn run<K: Kernel<u64>>(self, _: K) -> T {
-        (self.0)()
-    }
-}
-
 /// The offsets of samples of `run` bytes.
 fn places(message: &[u8], run: usize, step: usize) -> [usize; PLACES] {
     let last = message.len().saturating_sub(run);
@@ -153,38 +137,51 @@ fn places(message: &[u8], run: usize, step: usize) -> [usize; PLACES] {
 /// Whether bytes recur at some distance far more often than in noise.
 pub(super) fn is_regular(simd: Simd, message: &[u8]) -> bool {
     message.len() >= SHORTEST
-        && compiled(simd, || scores(message).into_iter().fold(0, u16::max)) >= (PLACES * WINDOW / 16) as u16
+        && scores(simd, message).into_iter().fold(0, u16::max) >= (PLACES * WINDOW / 16) as u16
 }
 
 /// The distance at which most bytes recur; the smallest of those with about the same score.
-#[inline(always)]
-fn stride(message: &[u8]) -> usize {
-    let scores = scores(message);
+fn stride(simd: Simd, message: &[u8]) -> usize {
+    let scores = scores(simd, message);
     let most = scores.into_iter().fold(0, u16::max);
     scores.iter().position(|score| *score >= most - most / 8 && *score > 0).unwrap_or(0).max(2)
 }
 
 /// For each distance, the number of sampled bytes that recur there; unused for 0 and 1.
-#[inline(always)]
-fn scores(message: &[u8]) -> [u16; MAX_STRIDE + 1] {
-    let places = places(message, MAX_STRIDE + WINDOW, 1);
-    let mut scores = [0; MAX_STRIDE + 1];
-    for at in places {
-        let Some(here) = message.get(at..).and_then(|rest| rest.first_chunk::<WINDOW>()) else { continue };
-        for (lag, score) in scores.iter_mut().enumerate().skip(2) {
-            let Some(there) = message.get(at + lag..).and_then(|rest| rest.first_chunk::<WINDOW>()) else {
+fn scores(simd: Simd, message: &[u8]) -> [u16; MAX_STRIDE + 1] {
+    kernel::with(simd, Scores { message })
+}
+
+struct Scores<'a> {
+    message: &'a [u8],
+}
+
+impl Work<u64> for Scores<'_> {
+    type Output = [u16; MAX_STRIDE + 1];
+
+    #[inline(always)]
+    fn run<K: Kernel<u64>>(self, _: K) -> Self::Output {
+        let Self { message } = self;
+        let mut scores = [0; MAX_STRIDE + 1];
+        for at in places(message, MAX_STRIDE + WINDOW, 1) {
+            let Some(here) = message.get(at..).and_then(|rest| rest.first_chunk::<WINDOW>()) else {
                 continue;
             };
-            let equal: u8 = here.iter().zip(there).map(|(a, b)| u8::from(a == b)).sum();
-            *score += u16::from(equal);
+            for (lag, score) in scores.iter_mut().enumerate().skip(2) {
+                let Some(there) = message.get(at + lag..).and_then(|rest| rest.first_chunk::<WINDOW>())
+                else {
+                    continue;
+                };
+                let equal: u8 = here.iter().zip(there).map(|(a, b)| u8::from(a == b)).sum();
+                *score += u16::from(equal);
+            }
         }
+        scores
     }
-    scores
 }
 
 /// The best fields of records of this stride, and their cost, by some of the places.
-#[inline(always)]
-fn find(message: &[u8], stride: usize, range: Range<usize>) -> Option<(Fields, u32)> {
+fn find(simd: Simd, message: &[u8], stride: usize, range: Range<usize>) -> Option<(Fields, u32)> {
     let records = message.len() / stride;
     if records < FEWEST {
         return None;
@@ -192,25 +189,7 @@ fn find(message: &[u8], stride: usize, range: Range<usize>) -> Option<(Fields, u
     // Fields of structures are aligned to their width, up to 4 at least, unless the structure is packed.
     let aligned = 1 << stride.trailing_zeros().min(2);
     let places = &places(message, (RUN + 1) * stride, stride)[range];
-    let mut best = [(u32::MAX, 0); MAX_STRIDE + 1];
-    best[0].0 = 0;
-    for at in 0..stride {
-        let (before, _) = best[at];
-        if before == u32::MAX {
-            continue;
-        }
-        for width in [8, 4, 2, 1] {
-            if at % aligned.min(width) != 0 || at + width > stride {
-                continue;
-            }
-            let cost = before + field_cost(message, places, at, stride, width);
-            let end = &mut best[at + width];
-            // Wider fields come first, so they win ties.
-            if cost < end.0 {
-                *end = (cost, width);
-            }
-        }
-    }
+    let best = kernel::with(simd, Best { message, places, stride, aligned });
     let mut fields = Fields::EMPTY;
     let mut widths = [0; MAX_STRIDE];
     let (mut at, mut count) = (stride, 0);
@@ -226,13 +205,69 @@ fn find(message: &[u8], stride: usize, range: Range<usize>) -> Option<(Fields, u
     Some((fields, by_unit(best.get(stride)?.0, places.len() * RUN * stride)))
 }
 
+/// For each end of a field, the least cost of a record so far, and the width of that field.
+struct Best<'a> {
+    message: &'a [u8],
+    places: &'a [usize],
+    stride: usize,
+    aligned: usize,
+}
+
+impl Work<u64> for Best<'_> {
+    type Output = [(u32, usize); MAX_STRIDE + 1];
+
+    #[inline(always)]
+    fn run<K: Kernel<u64>>(self, _: K) -> Self::Output {
+        let Self { message, places, stride, aligned } = self;
+        let mut best = [(u32::MAX, 0); MAX_STRIDE + 1];
+        best[0].0 = 0;
+        for at in 0..stride {
+            let (before, _) = best[at];
+            if before == u32::MAX {
+                continue;
+            }
+            for width in [8, 4, 2, 1] {
+                if at % aligned.min(width) != 0 || at + width > stride {
+                    continue;
+                }
+                let cost = before + field_cost(message, places, at, stride, width);
+                let end = &mut best[at + width];
+                // Wider fields come first, so they win ties.
+                if cost < end.0 {
+                    *end = (cost, width);
+                }
+            }
+        }
+        best
+    }
+}
+
 /// The cost of a message with these fields.
-#[inline(always)]
-fn cost_of(message: &[u8], fields: &Fields) -> u32 {
+fn cost_of(simd: Simd, message: &[u8], fields: &Fields) -> u32 {
     let stride = fields.stride();
     let places = places(message, (RUN + 1) * stride, stride);
-    let bits = fields.iter().map(|(at, width)| field_cost(message, &places, at, stride, width)).sum();
+    let bits = kernel::with(simd, Bits { message, places: &places, fields });
     by_unit(bits, PLACES * RUN * stride)
+}
+
+struct Bits<'a> {
+    message: &'a [u8],
+    places: &'a [usize],
+    fields: &'a Fields,
+}
+
+impl Work<u64> for Bits<'_> {
+    type Output = u32;
+
+    #[inline(always)]
+    fn run<K: Kernel<u64>>(self, _: K) -> u32 {
+        let Self { message, places, fields } = self;
+        let mut bits = 0;
+        for (at, width) in fields.iter() {
+            bits += field_cost(message, places, at, fields.stride(), width);
+        }
+        bits
+    }
 }
 
 /// Whether records of this cost seem to take enough less than words of that cost.
@@ -297,25 +332,20 @@ fn column_cost<W: Word, const F: usize>(
     stride: usize,
     word: impl Fn(&[u8; F]) -> W,
 ) -> u32 {
-    let mut runs = [[W::ZERO; RUN + 1]; PLACES];
-    let runs = &mut runs[..places.len()];
-    for (run, place) in runs.iter_mut().zip(places) {
+    let (mut steps, mut below, mut rotated) = (0, 0, 0);
+    for place in places {
+        // Loops over arrays, which the compiler makes vectors of.
+        let mut run = [W::ZERO; RUN + 1];
         let mut rest = message.get(place + at..).unwrap_or_default();
-        for to in run {
+        for to in &mut run {
             *to = rest.first_chunk().map_or(W::ZERO, &word);
             rest = rest.get(stride..).unwrap_or_default();
         }
-    }
-    // Loops over arrays, which the compiler makes vectors of.
-    let mut tops = [W::ZERO; 2];
-    for [_, run @ ..] in &*runs {
-        for word in run {
+        let (before, [_, words @ ..]) = (&run, &run);
+        let mut tops = [W::ZERO; 2];
+        for word in words {
             tops = [tops[0].max(*word), tops[1].max(word.rotated_left(1))];
         }
-    }
-    let (mut steps, mut below, mut rotated) = (0, 0, 0);
-    for run in &*runs {
-        let (before, [_, words @ ..]) = (run, run);
         for (group, before) in words.chunks(W::LANES).zip(before.chunks(W::LANES)) {
             let mut all = [W::ZERO; 3];
             for (word, before) in group.iter().zip(before) {
