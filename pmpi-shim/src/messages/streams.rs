@@ -2,8 +2,8 @@
 //!
 //! The head of a stream is a frame that is sent like its message: receives and probes match it. The chunks of its tail are sent on the
 //! private communicator, with a tag of the stream. All of them are started in the call that starts the message, so the MPI does the rest in
-//! whatever call this process makes next; a call that waits for the message itself starts most of them when the head has been matched. A send is complete
-//! when its head and all its chunks are. But the receiver may wait in a call of
+//! whatever call this process makes next; a call that waits for the message itself starts most of them when the head has been matched, a window at a time.
+//! A send is complete when its head and all its chunks are. But the receiver may wait in a call of
 //! the MPI that receives no chunks, for a message that this process sends only after this one: so once the head has been matched, a send is
 //! not waited for without end ([`Streams::patience`]), and the chunks that are left then belong to no request.
 
@@ -45,8 +45,17 @@ const MOST_VAIN: u32 = 6;
 /// Every 64th stream is waited for with full patience again, since receivers may have become faster.
 const TRIED_AGAIN: u32 = 1 << MOST_VAIN;
 
-/// A started send, and its memory, which is counted.
-type Send = (MPI_Request, Buffer, Counted);
+/// The started send of a chunk.
+struct Send {
+    /// Its number among the chunks of its stream.
+    number: usize,
+    /// Whether it is complete only when the chunk has been received.
+    synchronous: bool,
+    request: MPI_Request,
+    /// Its memory, which is counted.
+    _chunk: Buffer,
+    _kept: Counted,
+}
 
 /// State shared by the streams of this process.
 pub(crate) struct Streams {
@@ -183,9 +192,12 @@ impl Streams {
     }
 }
 
-/// Drops the sends that are over. A failed one is: its missing data is noticed elsewhere.
+/// Drops the sends that are over, up to the first that is not, but for synchronous ones. A failed one is: its missing data is noticed elsewhere.
 fn drop_sent(sends: &mut VecDeque<Send>) {
-    while sends.front_mut().is_some_and(|(request, ..)| test(request).is_some()) {
-        sends.pop_front();
-    }
+    let mut stop = false;
+    sends.retain_mut(|send| {
+        let is_over = !stop && test(&mut send.request).is_some();
+        stop |= !is_over && !send.synchronous;
+        !is_over
+    });
 }

@@ -23,10 +23,14 @@ pub(crate) struct Departing {
     id: u32,
     /// The data sent by the head's request.
     head: Arc<Wire>,
-    /// Chunks that have not been started. Only a call that does not return before the stream is complete holds some.
+    /// Whether the call does not return before the stream is complete.
+    holds: bool,
+    /// Chunks that have not been started. Only such a call holds some.
     held: VecDeque<(Buffer, Counted)>,
-    /// The chunks whose sends are not complete.
+    /// The chunks from the first one on whose send is not complete.
     under_way: VecDeque<Send>,
+    /// The number of chunks started.
+    chunks: usize,
     /// Whether the last chunk has been encoded.
     ends: bool,
     /// Counts the message among those that may go ahead of their receiver.
@@ -36,8 +40,8 @@ pub(crate) struct Departing {
     /// What a byte takes on the network, by the estimate, in nanoseconds.
     byte_ns: f64,
     state: State,
-    /// Time that chunks were kept waiting in calls of the MPI: when they were sent is told without it, since it shows not how fast this process is, but
-    /// how busy the network.
+    /// Time that the MPI took to start chunks. When a chunk was ready is told without it, since it shows not how fast this process is, but how busy the
+    /// network.
     stalled: Duration,
 }
 
@@ -60,6 +64,14 @@ struct Patience {
     looked: Instant,
 }
 
+/// Every chunk of this number is sent synchronously by a call that waits. Open MPI over TCP calls any other one sent at once, and has no end of
+/// what is queued for a connection; and what it answers there, such as that it has matched the message of the other rank, goes after all of that, so that two ranks
+/// that send to each other would send one after the other.
+const SYNCHRONOUS: usize = 16;
+
+/// Greatest number of chunks from the first one on that a call that waits does not know to have been received: about 3 MiB of the message.
+const MOST_UNDER_WAY: usize = 3 * SYNCHRONOUS;
+
 /// The least number of looks before patience ends.
 const LOOKS: u32 = 8;
 
@@ -79,8 +91,8 @@ impl Patience {
 
 impl Departing {
     /// Starts a stream of the message `raw` to rank `dest` of the world. `start_head` starts its head in the mode of the message.
-    /// `meanwhile` is called between chunks. `holds`: the call does not return before the stream is complete, so most chunks need not be started before the
-    /// head has been matched, as an MPI does with long messages.
+    /// `meanwhile` is called between chunks. `holds`: the call does not return before the stream is complete, so chunks need not be started before the
+    /// network is ready for them, as an MPI does with long messages.
     ///
     /// # Errors
     /// Those of `start_head`, and a lack of memory.
@@ -101,8 +113,10 @@ impl Departing {
             dest,
             id: tail.stream().id(),
             head,
+            holds,
             held: VecDeque::new(),
             under_way: VecDeque::new(),
+            chunks: 0,
             ends: false,
             ahead,
             started: 0,
@@ -110,22 +124,33 @@ impl Departing {
             state: State::Waiting,
             stalled: Duration::ZERO,
         };
-        while tail.due().is_some() {
+        while tail.due().is_some() && !matches!(stream.state, State::Over) {
             match next_chunk(context, &mut tail, raw) {
                 Some(mut chunk) => {
                     stream.ends = tail.due().is_none();
+                    let ready = stream.all.began.elapsed().saturating_sub(stream.stalled);
+                    SentAt::after(ready).write(&mut chunk);
                     let kept = stream.all.pending.add(chunk.room().len());
                     stream.held.push_back((chunk, kept));
-                    if !holds || stream.is_matched() || stream.started < AHEAD {
+                    if !holds {
                         stream.start_held();
                     }
                 }
                 None if stream.held.is_empty() && stream.under_way.is_empty() => cannot_go_on(ERR_NO_MEM),
-                // Those that are sent give back theirs.
-                None => stream.start_held(),
+                // Those that are sent give back theirs, unless the receiver does not take them.
+                None => {
+                    stream.start_held();
+                    if stream.advance(request) && stream.is_matched() {
+                        cannot_go_on(ERR_NO_MEM);
+                    }
+                }
             }
-            stream.advance(request);
+            stream.go_on(request);
             meanwhile();
+        }
+        // The time of encoding was no waiting.
+        if stream.is_matched() {
+            stream.state = stream.matched();
         }
         Ok((stream, request))
     }
@@ -133,44 +158,84 @@ impl Departing {
     /// Starts all chunks.
     fn start_held(&mut self) {
         while let Some(held) = self.held.pop_front() {
-            let is_last = self.ends && self.held.is_empty();
-            self.send(held, is_last);
+            self.send(held);
         }
     }
 
-    /// Starts the next chunk.
-    fn send(&mut self, (mut chunk, kept): (Buffer, Counted), is_last: bool) {
+    /// Starts the chunks that the network is ready for.
+    fn start_due(&mut self) {
+        let is_due = |stream: &Self| match stream.state {
+            State::Waiting => stream.started < AHEAD,
+            State::Matched(_) => {
+                stream.under_way.front().is_none_or(|first| stream.chunks - first.number < MOST_UNDER_WAY)
+            }
+            State::Over => false,
+        };
+        while is_due(self)
+            && let Some(held) = self.held.pop_front()
+        {
+            self.send(held);
+        }
+    }
+
+    /// Starts a chunk, the last of those that are ready if none is held. The last one of the stream is sent synchronously, and some before it where the
+    /// call waits.
+    fn send(&mut self, (chunk, kept): (Buffer, Counted)) {
+        self.chunks += 1;
+        let is_last = self.ends && self.held.is_empty();
+        let synchronous = is_last || self.holds && self.chunks.is_multiple_of(SYNCHRONOUS);
         let start = Instant::now();
-        let since_began = start.saturating_duration_since(self.all.began);
-        SentAt::after(since_began.saturating_sub(self.stalled)).write(&mut chunk);
         let to = self.all.channel(self.id, self.dest);
         // SAFETY: the chunk is kept with the request until that completes.
-        let started = unsafe { to.send(chunk.as_ptr(), chunk.len(), is_last) };
+        let started = unsafe { to.send(chunk.as_ptr(), chunk.len(), synchronous) };
         let request = started.unwrap_or_else(|code| cannot_go_on(code));
         self.stalled += self.all.stalled(chunk.len(), start.elapsed());
         self.started += chunk.len();
-        self.under_way.push_back((request, chunk, kept));
+        self.under_way.push_back(Send {
+            number: self.chunks,
+            synchronous,
+            request,
+            _chunk: chunk,
+            _kept: kept,
+        });
     }
 
-    /// Advances the stream, whose head has this request; returns whether the stream has been sent, so that the request may be completed.
-    pub(crate) fn advance(&mut self, request: MPI_Request) -> bool {
+    /// Advances the stream, whose head has this request; returns whether chunks have left.
+    fn go_on(&mut self, request: MPI_Request) -> bool {
         let before = self.under_way.len();
         drop_sent(&mut self.under_way);
-        let goes_on = self.under_way.len() < before;
+        let some_left = self.under_way.len() < before;
         if let State::Waiting = self.state {
             self.decide(request);
         }
+        self.start_due();
+        some_left
+    }
+
+    /// Advances the stream, whose head has this request, and which is waited for; returns whether the stream has been sent, so that the request may be
+    /// completed.
+    pub(crate) fn advance(&mut self, request: MPI_Request) -> bool {
+        if self.go_on(request) && self.is_matched() {
+            self.state = self.matched();
+        }
+        let is_sent = self.under_way.is_empty() && self.held.is_empty();
         match &mut self.state {
             State::Waiting => false,
             State::Over => true,
-            State::Matched(_) if self.under_way.is_empty() => true,
+            State::Matched(_) if is_sent => true,
             State::Matched(patience) => {
-                if goes_on {
-                    *patience = Patience::of(self.all.patience(self.byte_ns, self.id));
+                let ends = patience.ends();
+                if ends {
+                    self.start_held();
                 }
-                patience.ends()
+                ends
             }
         }
+    }
+
+    /// The state once the head has been matched, when chunks have left.
+    fn matched(&self) -> State {
+        State::Matched(Patience::of(self.all.patience(self.byte_ns, self.id)))
     }
 
     /// If the head has been matched, the rest is started; if it never will be, the rest is dropped.
@@ -191,8 +256,7 @@ impl Departing {
             self.state = State::Over;
             return;
         }
-        self.start_held();
-        self.state = State::Matched(Patience::of(self.all.patience(self.byte_ns, self.id)));
+        self.state = self.matched();
     }
 
     /// The number of bytes sent: the head and the chunks of the tail.
@@ -230,9 +294,9 @@ impl Drop for Departing {
         if self.is_matched() {
             self.all.waited(self.under_way.is_empty());
         } else if self.started > 0 {
-            for (request, ..) in &mut self.under_way {
+            for send in &mut self.under_way {
                 // SAFETY: our own request.
-                unsafe { real::MPI_Cancel(request) };
+                unsafe { real::MPI_Cancel(&raw mut send.request) };
             }
             let tag = self.all.tag_of(self.id);
             self.all.burnt.lock().unwrap_or_else(PoisonError::into_inner).insert(tag);

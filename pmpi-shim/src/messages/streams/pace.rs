@@ -1,4 +1,4 @@
-//! How fast the tail of a stream comes. Beside the times at which its chunks were started, this shows the bandwidth, although the sender may be
+//! How fast the tail of a stream comes. Beside the times at which its chunks were ready, this shows the bandwidth, although the sender may be
 //! late, or compute before it starts them.
 
 use crate::messages::waiting::{self, Moment};
