@@ -327,7 +327,6 @@ pub(crate) unsafe fn request_free(
     let arguments::Request_free { request } = call;
     // SAFETY: the program's own argument.
     let handle = unsafe { *request };
-    shim.forget_start(handle);
     let Some(mut record) = shim.requests.remove(handle) else { return pass() };
     if let Some(active) = record.slot().take() {
         shim.requests.detach(active, Awaited::Never);
