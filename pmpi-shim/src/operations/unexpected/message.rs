@@ -76,7 +76,7 @@ impl Unreceived {
     /// Does what a probe needs to report the message, as far as possible without waiting. An error leaves it unchanged: it can be received.
     pub(crate) fn look(&mut self, context: &Context) -> Result<Option<Delivered>, Error> {
         if self.may_be_frame() {
-            self.receive(context)?;
+            self.receive(context, false)?;
         }
         if let State::Receiving { request, posted, message_len: message_len @ None, .. } = &mut self.state {
             // A failure is reported by the receive of the message.
@@ -92,23 +92,14 @@ impl Unreceived {
         may_be_frame(self.len) && self.peers.frames_with(self.source)
     }
 
-    /// Starts to receive it into our own memory, unless already started.
-    fn receive(&mut self, context: &Context) -> Result<(), Error> {
+    /// Starts to receive it into our own memory, unless already started. `ahead`: it is to be decoded before the program asks for it.
+    pub(crate) fn receive(&mut self, context: &Context, ahead: bool) -> Result<(), Error> {
         let State::Matched(mut message) = self.state else { return Ok(()) };
         let bounce = Bounce::exact(context, self.len)?;
         // SAFETY: a matched message, and a buffer for all of it, which lives until the receive is complete.
         let request = unsafe { imrecv(&bounce.bytes.span, &mut message)? };
         let posted = Posted::early(Arc::clone(&self.peers), self.comm, bounce);
-        self.state = State::Receiving { request, posted, message_len: None, ahead: false };
-        Ok(())
-    }
-
-    /// Starts to receive it, in order to decode it before the program asks for it.
-    pub(crate) fn receive_ahead(&mut self, context: &Context) -> Result<(), Error> {
-        self.receive(context)?;
-        if let State::Receiving { ahead, .. } = &mut self.state {
-            *ahead = true;
-        }
+        self.state = State::Receiving { request, posted, message_len: None, ahead };
         Ok(())
     }
 
@@ -163,7 +154,7 @@ impl Unreceived {
         if self.len > capacity {
             // It is too long for the buffer, unless it is a frame. The MPI might report that to another error handler than the
             // communicator's, and does so if memory is short.
-            let _ = self.receive(context);
+            let _ = self.receive(context, false);
         }
         if let State::Matched(mut message) = self.state {
             // SAFETY: the caller vouches for the span; the posted receive lives until the request completes.
