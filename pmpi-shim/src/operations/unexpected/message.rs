@@ -36,7 +36,7 @@ enum State {
     /// The message is still with the MPI.
     Matched(MPI_Message),
     /// It is being received into our own memory. The message length is known once it has arrived. `ahead`: it is to be decoded when it has.
-    Receiving { request: MPI_Request, posted: Posted, message_len: Option<usize>, ahead: bool },
+    Receiving { request: MPI_Request, posted: Box<Posted>, message_len: Option<usize>, ahead: bool },
 }
 
 impl Unreceived {
@@ -98,7 +98,7 @@ impl Unreceived {
         let bounce = Bounce::exact(context, self.len)?;
         // SAFETY: a matched message, and a buffer for all of it, which lives until the receive is complete.
         let request = unsafe { imrecv(&bounce.bytes.span, &mut message)? };
-        let posted = Posted::early(Arc::clone(&self.peers), self.comm, bounce);
+        let posted = Box::new(Posted::early(Arc::clone(&self.peers), self.comm, bounce));
         self.state = State::Receiving { request, posted, message_len: None, ahead };
         Ok(())
     }
@@ -177,7 +177,7 @@ impl Unreceived {
         };
         let State::Receiving { request, mut posted, .. } = self.state else { return Err(ERR_INTERN.into()) };
         posted.adopt(lent);
-        Ok(Active::new(request, Finish::Receive(posted)))
+        Ok(Active::new(request, Finish::Receive(*posted)))
     }
 
     /// The message will not be received by the program.
