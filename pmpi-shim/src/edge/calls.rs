@@ -16,11 +16,9 @@ use std::ffi::{c_char, c_int, c_void};
 /// The handler of each call, by its name.
 mod handlers {
     pub(super) use crate::collectives::handlers::*;
-    pub(super) use crate::handlers::completion::status::{
-        request_get_status, request_get_status_all, request_get_status_any, request_get_status_some,
-    };
     pub(super) use crate::handlers::completion::{
-        cancel, request_free, test, testall, testany, testsome, wait, waitall, waitany, waitsome,
+        cancel, request_free, request_get_status, request_get_status_all, request_get_status_any,
+        request_get_status_some, test, testall, testany, testsome, wait, waitall, waitany, waitsome,
     };
     pub(super) use crate::handlers::info::{
         comm_create_from_group, comm_dup_with_info, comm_idup_with_info, comm_set_info, comm_split_type,

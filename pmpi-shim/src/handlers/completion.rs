@@ -1,8 +1,7 @@
-//! The completion calls: Wait and Test in their four forms, Cancel and Request_free. [`status`] has Request_get_status.
+//! The completion calls: Wait, Test and Request_get_status in their four forms, Cancel and Request_free.
 
 mod batch;
 mod few;
-pub(crate) mod status;
 
 use crate::messages::waiting;
 use crate::mpi::arguments;
@@ -12,15 +11,36 @@ use crate::mpi::{open, real};
 use crate::operations::requests::Awaited;
 use crate::operations::state::Shim;
 use crate::progress::until;
-use batch::Batch;
+use batch::{Batch, Ends};
 use std::ffi::c_int;
 use std::slice;
+
+/// An array of requests; none if the MPI will refuse it.
+///
+/// # Safety
+/// It must be the program's.
+unsafe fn array<'a>(count: c_int, requests: *mut MPI_Request) -> &'a mut [MPI_Request] {
+    match usize::try_from(count) {
+        // SAFETY: the caller vouches for the array.
+        Ok(count) if !requests.is_null() => unsafe { slice::from_raw_parts_mut(requests, count) },
+        _ => &mut [],
+    }
+}
+
+/// A copy of one, for a call that must leave the program's unchanged: a batch may change its own.
+///
+/// # Safety
+/// As for [`array`].
+unsafe fn copied(count: c_int, requests: *const MPI_Request) -> Vec<MPI_Request> {
+    // SAFETY: the caller vouches for the array.
+    unsafe { array(count, requests.cast_mut()) }.to_vec()
+}
 
 pub(crate) unsafe fn wait(shim: &Shim, call: arguments::Wait, pass: impl Fn() -> c_int) -> c_int {
     let arguments::Wait { request, status } = call;
     // SAFETY: the program's own arguments.
     unsafe {
-        let Some(mut batch) = Batch::of(shim, 1, request) else { return pass() };
+        let Some(mut batch) = Batch::of(shim, Ends::Wait, array(1, request)) else { return pass() };
         let mut found = empty_status();
         waiting::during_long(&shim.engine, batch.longest(), || {
             // For a single receive, the MPI can report what has arrived.
@@ -38,14 +58,39 @@ pub(crate) unsafe fn wait(shim: &Shim, call: arguments::Wait, pass: impl Fn() ->
 pub(crate) unsafe fn test(shim: &Shim, call: arguments::Test, pass: impl Fn() -> c_int) -> c_int {
     let arguments::Test { request, flag, status } = call;
     // SAFETY: the program's own arguments.
+    unsafe { one(shim, (Ends::Test, array(1, request)), flag, status, pass) }
+}
+
+pub(crate) unsafe fn request_get_status(
+    shim: &Shim,
+    call: arguments::Request_get_status,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    let arguments::Request_get_status { mut request, flag, status } = call;
+    // SAFETY: the program's own arguments.
+    unsafe { one(shim, (Ends::Look, slice::from_mut(&mut request)), flag, status, pass) }
+}
+
+/// Test and Request_get_status.
+unsafe fn one(
+    shim: &Shim,
+    (ends, request): (Ends, &mut [MPI_Request]),
+    flag: *mut c_int,
+    status: *mut MPI_Status,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
     unsafe {
-        let Some(mut batch) = Batch::of(shim, 1, request) else { return pass() };
+        let Some(mut batch) = Batch::of(shim, ends, request) else { return pass() };
         let mut found = empty_status();
         if !batch.advance() {
             *flag = 0;
             return SUCCESS;
         }
-        let code = batch.ask(|_, request| open::MPI_Test(request, flag, &raw mut found));
+        let code = batch.ask(|_, request| match ends {
+            Ends::Look => open::MPI_Request_get_status(*request, flag, &raw mut found),
+            Ends::Wait | Ends::Test => open::MPI_Test(request, flag, &raw mut found),
+        });
         if code == SUCCESS && *flag == 0 {
             return SUCCESS;
         }
@@ -65,6 +110,7 @@ unsafe fn end_one(
     unsafe {
         match completed {
             Some(i) if code == SUCCESS => batch.finish_one(i, found, place),
+            _ if code != SUCCESS && batch.ends == Ends::Look => code,
             failed => {
                 if let Some(i) = failed {
                     batch.failed(i, found);
@@ -80,34 +126,43 @@ pub(crate) unsafe fn waitany(shim: &Shim, call: arguments::Waitany, pass: impl F
     let arguments::Waitany { count, array_of_requests: requests, index, status } = call;
     let mut over = 0;
     // SAFETY: the program's own arguments.
-    unsafe { any(shim, (count, requests), index, (true, &raw mut over), status, pass) }
+    unsafe { any(shim, (Ends::Wait, array(count, requests)), index, &raw mut over, status, pass) }
 }
 
 pub(crate) unsafe fn testany(shim: &Shim, call: arguments::Testany, pass: impl Fn() -> c_int) -> c_int {
     let arguments::Testany { count, array_of_requests: requests, index, flag, status } = call;
     // SAFETY: the program's own arguments.
-    unsafe { any(shim, (count, requests), index, (false, flag), status, pass) }
+    unsafe { any(shim, (Ends::Test, array(count, requests)), index, flag, status, pass) }
 }
 
-/// Waitany, which `waits`, and Testany.
+pub(crate) unsafe fn request_get_status_any(
+    shim: &Shim,
+    call: arguments::Request_get_status_any,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    let arguments::Request_get_status_any { count, array_of_requests: requests, index, flag, status } = call;
+    // SAFETY: the program's own arguments.
+    unsafe { any(shim, (Ends::Look, &mut copied(count, requests)), index, flag, status, pass) }
+}
+
+/// Waitany, Testany and Request_get_status_any.
 unsafe fn any(
     shim: &Shim,
-    (count, requests): (c_int, *mut MPI_Request),
+    (ends, requests): (Ends, &mut [MPI_Request]),
     index: *mut c_int,
-    (waits, flag): (bool, *mut c_int),
+    flag: *mut c_int,
     status: *mut MPI_Status,
     pass: impl Fn() -> c_int,
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
         let Some(index) = index.as_mut() else { return pass() };
-        let Some(mut batch) = Batch::of(shim, count, requests) else { return pass() };
+        let Some(mut batch) = Batch::of(shim, ends, requests) else { return pass() };
         let mut found = empty_status();
         let given = std::mem::replace(index, UNDEFINED);
-        let longest = if waits { batch.longest() } else { 0 };
-        waiting::during_long(&shim.engine, longest, || {
+        waiting::during_long(&shim.engine, batch.longest(), || {
             let code = until(shim, || {
-                if batch.advance() && waits && shim.may_wait() {
+                if batch.advance() && ends == Ends::Wait && shim.may_wait() {
                     *flag = 1;
                     let found = &raw mut found;
                     return Some(
@@ -116,7 +171,7 @@ unsafe fn any(
                 }
                 let (code, is_over) = batch.ask_any(index, &mut found);
                 *flag = c_int::from(is_over);
-                (!waits || code != SUCCESS || is_over).then_some(code)
+                (ends != Ends::Wait || code != SUCCESS || is_over).then_some(code)
             });
             if code == SUCCESS && *flag == 0 {
                 return SUCCESS;
@@ -134,41 +189,53 @@ pub(crate) unsafe fn waitall(shim: &Shim, call: arguments::Waitall, pass: impl F
     let arguments::Waitall { count, array_of_requests: requests, array_of_statuses: statuses } = call;
     let mut over = 0;
     // SAFETY: the program's own arguments.
-    unsafe { all(shim, (count, requests), (true, &raw mut over), statuses, pass) }
+    unsafe { all(shim, (Ends::Wait, array(count, requests)), &raw mut over, statuses, pass) }
 }
 
 pub(crate) unsafe fn testall(shim: &Shim, call: arguments::Testall, pass: impl Fn() -> c_int) -> c_int {
     let arguments::Testall { count, array_of_requests: requests, flag, array_of_statuses: statuses } = call;
     // SAFETY: the program's own arguments.
-    unsafe { all(shim, (count, requests), (false, flag), statuses, pass) }
+    unsafe { all(shim, (Ends::Test, array(count, requests)), flag, statuses, pass) }
 }
 
-/// Waitall, which `waits`, and Testall.
+pub(crate) unsafe fn request_get_status_all(
+    shim: &Shim,
+    call: arguments::Request_get_status_all,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    let arguments::Request_get_status_all { count, array_of_requests: requests, .. } = call;
+    // SAFETY: the program's own arguments.
+    unsafe { all(shim, (Ends::Look, &mut copied(count, requests)), call.flag, call.array_of_statuses, pass) }
+}
+
+/// Waitall, Testall and Request_get_status_all.
 unsafe fn all(
     shim: &Shim,
-    (count, requests): (c_int, *mut MPI_Request),
-    (waits, flag): (bool, *mut c_int),
+    (ends, requests): (Ends, &mut [MPI_Request]),
+    flag: *mut c_int,
     statuses: *mut MPI_Status,
     pass: impl Fn() -> c_int,
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        let Some(mut batch) = Batch::of(shim, count, requests) else { return pass() };
+        let Some(mut batch) = Batch::of(shim, ends, requests) else { return pass() };
         let mut found = vec![empty_status(); batch.len()];
-        let longest = if waits { batch.longest() } else { 0 };
-        waiting::during_long(&shim.engine, longest, || {
+        waiting::during_long(&shim.engine, batch.longest(), || {
             let code = until(shim, || {
                 let found = found.as_mut_ptr();
                 if !batch.advance() {
                     *flag = 0;
-                    return (!waits).then_some(SUCCESS);
+                    return (ends != Ends::Wait).then_some(SUCCESS);
                 }
-                if waits && shim.may_wait() {
+                if ends == Ends::Wait && shim.may_wait() {
                     *flag = 1;
                     return Some(batch.ask(|count, requests| open::MPI_Waitall(count, requests, found)));
                 }
-                let code = batch.ask(|count, requests| open::MPI_Testall(count, requests, flag, found));
-                (!waits || code != SUCCESS || *flag != 0).then_some(code)
+                let code = batch.ask(|count, requests| match ends {
+                    Ends::Look => open::MPI_Request_get_status_all(count, requests, flag, found),
+                    Ends::Wait | Ends::Test => open::MPI_Testall(count, requests, flag, found),
+                });
+                (ends != Ends::Wait || code != SUCCESS || *flag != 0).then_some(code)
             });
             let is_known = code == ERR_IN_STATUS || code == SUCCESS && *flag != 0;
             if is_known { batch.finish_many(0..found.len(), &mut found, statuses, code) } else { code }
@@ -178,32 +245,57 @@ unsafe fn all(
 
 pub(crate) unsafe fn waitsome(shim: &Shim, call: arguments::Waitsome, pass: impl Fn() -> c_int) -> c_int {
     // SAFETY: the program's own arguments.
-    waiting::during(&shim.engine, || unsafe { some(shim, true, call, pass) })
+    waiting::during(&shim.engine, || unsafe {
+        let results = (call.outcount, call.array_of_indices, call.array_of_statuses);
+        some(shim, (Ends::Wait, array(call.incount, call.array_of_requests)), results, pass)
+    })
 }
 
-pub(crate) unsafe fn testsome(shim: &Shim, call: arguments::Testsome, pass: impl Fn() -> c_int) -> c_int {
+pub(crate) unsafe fn testsome(shim: &Shim, call: arguments::Waitsome, pass: impl Fn() -> c_int) -> c_int {
     // SAFETY: the program's own arguments.
-    unsafe { some(shim, false, call, pass) }
+    unsafe {
+        let results = (call.outcount, call.array_of_indices, call.array_of_statuses);
+        some(shim, (Ends::Test, array(call.incount, call.array_of_requests)), results, pass)
+    }
 }
 
-/// Common part of Waitsome (`wait`) and Testsome.
-unsafe fn some(shim: &Shim, wait: bool, call: arguments::Waitsome, pass: impl Fn() -> c_int) -> c_int {
-    let arguments::Waitsome { incount: count, array_of_requests: requests, outcount, .. } = call;
-    let (indices, statuses) = (call.array_of_indices, call.array_of_statuses);
+pub(crate) unsafe fn request_get_status_some(
+    shim: &Shim,
+    call: arguments::Request_get_status_some,
+    pass: impl Fn() -> c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe {
+        let mut requests = copied(call.incount, call.array_of_requests);
+        let results = (call.outcount, call.array_of_indices, call.array_of_statuses);
+        some(shim, (Ends::Look, &mut requests), results, pass)
+    }
+}
+
+/// Waitsome, Testsome and Request_get_status_some.
+unsafe fn some(
+    shim: &Shim,
+    (ends, requests): (Ends, &mut [MPI_Request]),
+    (outcount, indices, statuses): (*mut c_int, *mut c_int, *mut MPI_Status),
+    pass: impl Fn() -> c_int,
+) -> c_int {
     // SAFETY: the program's own arguments; the MPI fills `outcount` entries of the arrays.
     unsafe {
-        let Some(mut batch) = Batch::of(shim, count, requests) else { return pass() };
+        let Some(mut batch) = Batch::of(shim, ends, requests) else { return pass() };
         let mut found = vec![empty_status(); batch.len()];
         let code = until(shim, || {
             let ready = batch.advance();
-            let waits = wait && ready && shim.may_wait();
-            let function = if waits { open::MPI_Waitsome } else { open::MPI_Testsome };
-            let code =
-                batch.ask(|count, inner| function(count, inner, outcount, indices, found.as_mut_ptr()));
+            let waits = ends == Ends::Wait && ready && shim.may_wait();
+            let found = found.as_mut_ptr();
+            let code = batch.ask(|count, requests| match ends {
+                Ends::Look => open::MPI_Request_get_status_some(count, requests, outcount, indices, found),
+                Ends::Wait if waits => open::MPI_Waitsome(count, requests, outcount, indices, found),
+                Ends::Wait | Ends::Test => open::MPI_Testsome(count, requests, outcount, indices, found),
+            });
             if *outcount == UNDEFINED && !ready {
                 *outcount = 0; // some requests are not ready
             }
-            (waits || !wait || code != SUCCESS || *outcount != 0).then_some(code)
+            (waits || ends != Ends::Wait || code != SUCCESS || *outcount != 0).then_some(code)
         });
         let completed = usize::try_from(*outcount).unwrap_or(0);
         if *outcount == UNDEFINED || (code != SUCCESS && code != ERR_IN_STATUS) || completed > found.len() {
@@ -235,7 +327,6 @@ pub(crate) unsafe fn request_free(
     let arguments::Request_free { request } = call;
     // SAFETY: the program's own argument.
     let handle = unsafe { *request };
-    shim.forget_start(handle);
     let Some(mut record) = shim.requests.remove(handle) else { return pass() };
     if let Some(active) = record.slot().take() {
         shim.requests.detach(active, Awaited::Never);

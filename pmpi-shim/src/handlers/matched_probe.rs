@@ -14,8 +14,8 @@ use crate::mpi::{open, real};
 use crate::operations::active::{Active, Finish};
 use crate::operations::prefetch::Asked;
 use crate::operations::state::Shim;
+use crate::operations::unexpected::Taken;
 use crate::operations::unexpected::message::Unreceived;
-use crate::operations::unexpected::{Taken, look_into_the_mpi};
 use crate::progress;
 use mpress::SHORTEST;
 use mpress_record::CallKind;
@@ -78,22 +78,9 @@ unsafe fn take(
     comm: MPI_Comm,
     block: bool,
 ) -> Result<Option<(MPI_Message, MPI_Status)>, Error> {
-    let held = shim.unexpected.hold();
-    let mut found = None;
-    if held.find(comm, source, tag).is_none() {
-        // As in `probe`: a probe that finds nothing must not keep others from receiving.
-        // SAFETY: the caller vouches for the arguments.
-        found = unsafe { look_into_the_mpi(source, tag, comm, block)? };
-        if found.is_none() {
-            return Ok(None);
-        }
-    }
-    drop(held);
-    // Another thread may have taken it.
-    found = found.filter(|_| !shim.multiple);
-    // SAFETY: as above.
+    // SAFETY: the caller vouches for the arguments.
     unsafe {
-        while let Some(mut first) = find(shim, peers, (source, tag, comm), found.take())? {
+        while let Some(mut first) = find(shim, peers, (source, tag, comm), block)? {
             let (source, tag) = (first.status.MPI_SOURCE, first.status.MPI_TAG);
             if first.is_here {
                 let unreceived = first.unexpected.take(comm, source, tag).ok_or(ERR_INTERN)?;

@@ -4,6 +4,7 @@
 use crate::handlers::recv;
 use crate::handlers::send;
 use crate::messages::error::raise;
+use crate::messages::recorder::Receive;
 use crate::mpi::arguments;
 use crate::mpi::open;
 use crate::mpi::span::Envelope;
@@ -43,29 +44,28 @@ unsafe fn init_send(
         return pass();
     }
     // SAFETY: the program's output pointer.
-    unsafe { init(shim, Action::Send(mode), message, request, pass) }
+    unsafe { init(shim, Action::Send(mode), message, None, request, pass) }
 }
 
-/// Recv_init. Even a short receive is handled here if frames may come from its source: its message may be in the unexpected queue.
+/// Recv_init. Even a short receive is handled here if frames may come from its source: its message may be in the unexpected queue. So is each that is recorded.
 pub(crate) unsafe fn recv_init(shim: &Shim, call: arguments::Recv_init, pass: impl Fn() -> c_int) -> c_int {
     let message = call.message();
     let ours = message.span.bytes().is_some()
         && shim.probe_peers(message.peer, message.tag, message.comm).is_some()
         && !shim.refused(&message.span);
-    // SAFETY: the program's output pointer, which holds a new handle on success.
-    unsafe {
-        let code = if ours { init(shim, Action::Receive, message, call.request, pass) } else { pass() };
-        if code == SUCCESS {
-            shim.trace_init(&message, *call.request);
-        }
-        code
+    let traced = shim.to_trace(&message);
+    if !ours && traced.is_none() {
+        return pass();
     }
+    // SAFETY: the program's output pointer.
+    unsafe { init(shim, Action::Receive, message, traced, call.request, pass) }
 }
 
 unsafe fn init(
     shim: &Shim,
     action: Action,
     mut message: Envelope,
+    traced: Option<Receive>,
     request: *mut MPI_Request,
     pass: impl Fn() -> c_int,
 ) -> c_int {
@@ -78,7 +78,7 @@ unsafe fn init(
         Err(code) => return raise(message.comm, code),
     };
     let peers = shim.all_peers(message.comm);
-    let template = Template { action, message, peers, _datatype: datatype };
+    let template = Template { action, message, peers, _datatype: datatype, traced };
     // SAFETY: the MPI has just written a new handle there.
     shim.requests.put(unsafe { *request }, None, Some(template));
     SUCCESS
@@ -92,7 +92,6 @@ pub(crate) unsafe fn start(shim: &Shim, call: arguments::Start, pass: impl Fn() 
 unsafe fn start_one(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c_int) -> c_int {
     // SAFETY: the program's own argument.
     let handle = unsafe { *request };
-    shim.trace_start(handle);
     let mut record = match shim.requests.use_one(handle, false) {
         Found::Record(record) => record,
         // Started already: a call waits for it.
@@ -110,6 +109,7 @@ unsafe fn start_one(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c
             },
             // SAFETY: as above.
             Action::Receive => unsafe {
+                shim.trace_start(template.traced.as_ref());
                 if template.is_of_a_live_communicator() {
                     shim.expect_more(message);
                 }
@@ -126,7 +126,7 @@ unsafe fn start_one(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c
 
 pub(crate) unsafe fn startall(shim: &Shim, call: arguments::Startall, pass: impl Fn() -> c_int) -> c_int {
     let arguments::Startall { count, array_of_requests: requests } = call;
-    if (shim.requests.is_empty() && !shim.traces()) || count <= 0 {
+    if shim.requests.is_empty() || count <= 0 {
         return pass();
     }
     // SAFETY: the program's own array.

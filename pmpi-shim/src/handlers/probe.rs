@@ -25,9 +25,9 @@ pub(crate) unsafe fn probe(shim: &Shim, call: arguments::Probe, pass: impl Fn() 
     let arguments::Probe { source, tag, comm, status } = call;
     let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
     // SAFETY: the program's own arguments.
-    let look = |block| unsafe { look(shim, &peers, source, tag, comm, block) };
+    let look = |block| unsafe { find(shim, &peers, (source, tag, comm), block) };
     // SAFETY: the program's own place.
-    wait_for(shim, comm, look, |seen| unsafe { store_status(status, &seen) })
+    wait_for(shim, comm, look, |found| unsafe { store_status(status, &found.status) })
 }
 
 pub(crate) unsafe fn iprobe(shim: &Shim, call: arguments::Iprobe, pass: impl Fn() -> c_int) -> c_int {
@@ -35,8 +35,8 @@ pub(crate) unsafe fn iprobe(shim: &Shim, call: arguments::Iprobe, pass: impl Fn(
     let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
     // SAFETY: the program's own arguments and places.
     unsafe {
-        let seen = look(shim, &peers, source, tag, comm, false);
-        tell(flag, comm, seen, |seen| store_status(status, &seen))
+        let found = find(shim, &peers, (source, tag, comm), false);
+        tell(flag, comm, found, |found| store_status(status, &found.status))
     }
 }
 
@@ -79,40 +79,6 @@ pub(super) unsafe fn tell<T>(
     )
 }
 
-/// What a probe would see now, or, with `block`, as soon as there is a message.
-///
-/// Does not wait for a sender, except where the program's own call may wait.
-unsafe fn look(
-    shim: &Shim,
-    peers: &Arc<Peers>,
-    source: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-    block: bool,
-) -> Result<Option<MPI_Status>, Error> {
-    // Probes that find nothing, or no frame, must not keep others from receiving.
-    let held = shim.unexpected.hold();
-    match held.find(comm, source, tag) {
-        Some(message) => {
-            if let Some(seen) = message.seen() {
-                return Ok(Some(seen.status()));
-            }
-        }
-        None => {
-            // SAFETY: the caller vouches for the arguments.
-            let seen = unsafe { look_into_the_mpi(source, tag, comm, block)? };
-            match seen {
-                Some(status) if peers.may_be_frame(&status, received_bytes(&status)) => {}
-                seen => return Ok(seen),
-            }
-        }
-    }
-    drop(held);
-    // SAFETY: as above.
-    let found = unsafe { find(shim, peers, (source, tag, comm), None)? };
-    Ok(found.map(|found| found.status))
-}
-
 /// The first message that matches.
 pub(super) struct Found<'a> {
     pub(super) status: MPI_Status,
@@ -122,7 +88,7 @@ pub(super) struct Found<'a> {
     pub(super) unexpected: Opened<'a>,
 }
 
-/// Finds a message without waiting for a sender. `seen`: one that a probe of the MPI has just found.
+/// Finds the message that a probe sees now, or, with `block`, as soon as there is one. Does not wait for a sender, except where the program's own call may.
 ///
 /// # Safety
 /// The arguments must be those of a probe.
@@ -130,9 +96,20 @@ pub(super) unsafe fn find<'a>(
     shim: &'a Shim,
     peers: &Arc<Peers>,
     (source, tag, comm): (c_int, c_int, MPI_Comm),
-    mut seen: Option<MPI_Status>,
+    block: bool,
 ) -> Result<Option<Found<'a>>, Error> {
+    // Probes that find nothing must not keep others from receiving.
+    let held = shim.unexpected.hold();
+    let is_any_here = held.find(comm, source, tag).is_some();
+    // SAFETY: the caller vouches for the arguments.
+    let seen = if is_any_here { None } else { unsafe { look_into_the_mpi(source, tag, comm, block)? } };
+    if !is_any_here && seen.is_none() {
+        return Ok(None);
+    }
+    drop(held);
     let mut unexpected = shim.unexpected.open();
+    // Another thread may have taken it meanwhile.
+    let mut seen = seen.filter(|_| !shim.multiple);
     loop {
         let is_any_coming = match unexpected.look(shim, comm, source, tag)? {
             Sight::Message(seen) => {

@@ -2,6 +2,7 @@
 //!
 //! A frame is shorter than its message, so it fits the program's buffer. It is moved out of the buffer and decoded into it.
 
+mod ahead;
 mod bounce;
 mod finish;
 
@@ -10,7 +11,6 @@ pub(crate) use bounce::Bounce;
 use crate::messages::context::Context;
 use crate::messages::error::truncated;
 use crate::messages::peers::{Origin, Peers};
-use crate::messages::prefetched::{Content, Decoded};
 use crate::messages::receive_memory::{Claim, Memory};
 use crate::messages::streams::{Arriving, Target};
 use crate::messages::waiting;
@@ -20,7 +20,7 @@ use crate::mpi::sys::*;
 use mpress::Buffer;
 use std::ffi::c_int;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A posted receive, kept until it completes.
 pub(crate) struct Posted {
@@ -30,7 +30,7 @@ pub(crate) struct Posted {
     comm: MPI_Comm,
     /// Known once the receive has completed.
     came: Option<Came>,
-    /// Decoding time before the program asked for the message, if it was received ahead.
+    /// Decoding time before the program asked for the message, if it was decoded ahead.
     ahead: Option<Duration>,
     /// A reference to the datatype of the program, or to ours.
     _held: Option<OwnedType>,
@@ -94,41 +94,6 @@ impl Posted {
         let bounce = if free { None } else { Bounce::new(context, capacity)? };
         let place = bounce.map_or(Place::Program(bytes, claim), Place::Bounce);
         Ok(Self { place, memory, peers, comm: message.comm, came: None, ahead: None, _held: held })
-    }
-
-    /// A receive whose message has come, or is coming, to our own buffer.
-    pub(crate) fn arrived((memory, held): Lent, peers: Arc<Peers>, comm: MPI_Comm, bounce: Bounce) -> Self {
-        Self { place: Place::Bounce(bounce), memory, peers, comm, came: None, ahead: None, _held: held }
-    }
-
-    /// A receive whose message has been, or is being, decoded into our own memory.
-    pub(crate) fn decoded(
-        context: &Context,
-        (memory, held): Lent,
-        peers: Arc<Peers>,
-        comm: MPI_Comm,
-        decoded: Decoded,
-    ) -> Self {
-        let Decoded { content, time, len } = decoded;
-        let (mut place, mut ahead) = (Place::Emptied, Some(time));
-        let came = match content {
-            Content::Whole(message) => Came::Elsewhere(message, false),
-            Content::Stream(mut stream) => {
-                // Chunks yet to come need not be copied.
-                if memory.contiguous
-                    && len <= memory.capacity
-                    && let Some(claim) = context.receive_memory.claim(&memory)
-                {
-                    let start = Instant::now();
-                    // SAFETY: a buffer with room for the message, which the program lends until the receive is finished.
-                    unsafe { stream.move_to(memory.span.ptr.cast()) };
-                    context.prefetch_gain.delivered(time, start.elapsed());
-                    (place, ahead) = (Place::Program(None, Some(claim)), None);
-                }
-                Came::Stream(stream)
-            }
-        };
-        Self { place, memory, peers, comm, came: Some(came), ahead, _held: held }
     }
 
     /// The memory of a receive of `capacity` bytes, lent by the program.

@@ -65,13 +65,9 @@ pub(crate) struct ReceiveMemory {
     /// Ranges in which receives have overlapped, the latest last.
     shared: Mutex<Vec<Range<usize>>>,
     count: AtomicUsize,
-    /// In the order in which they came, and whether there are any.
+    /// In the order in which they came, and whether there are any. Locked while they are written: the program may use its memory again only after that.
     kept: Mutex<Vec<Waiting>>,
     has_kept: AtomicBool,
-    /// How often memory has become free.
-    freed: AtomicUsize,
-    /// Held while messages are written: the program may use its memory again only after that.
-    settling: Mutex<()>,
 }
 
 /// Exclusive use of a receive's memory, until dropped.
@@ -88,7 +84,6 @@ impl Drop for Claim {
             pending.remove(&self.start);
         }
         self.all.count.store(pending.len() - 1, Ordering::Release);
-        self.all.freed.fetch_add(1, Ordering::Release);
     }
 }
 

@@ -29,8 +29,6 @@ pub(crate) struct Tracing {
     names: Mutex<HandleMap<Arc<str>>>,
     /// Source, tag and communicator of the program's matched probes, by message handle.
     pub(crate) matched: Mutex<HandleMap<Asked>>,
-    /// The program's persistent receives, by request handle.
-    pub(crate) persistent: Mutex<HandleMap<Receive>>,
 }
 
 /// A receive call, without its call site. Everything asked of the MPI is kept here.
@@ -116,7 +114,6 @@ impl Tracing {
             sites: Sites::default(),
             names: Mutex::default(),
             matched: Mutex::default(),
-            persistent: Mutex::default(),
         })
     }
 

@@ -18,12 +18,6 @@ impl Context {
         self.recorder.as_ref()?.tracing.as_ref()
     }
 
-    /// Whether receive calls are recorded.
-    #[inline]
-    pub(crate) fn traces(&self) -> bool {
-        self.tracing().is_some()
-    }
-
     /// Records a receive call of the program.
     #[inline]
     pub(crate) fn trace(&self, kind: CallKind, message: &Envelope) {
@@ -34,31 +28,17 @@ impl Context {
         }
     }
 
-    /// Keeps a receive for which the program has made a persistent request.
+    /// What is recorded of a receive each time that the program starts it; `None` if nothing is.
     #[inline]
-    pub(crate) fn trace_init(&self, message: &Envelope, request: MPI_Request) {
-        if let Some(tracing) = self.tracing()
-            && let Some(receive) = self.receive(tracing, message)
-        {
-            locked(&tracing.persistent).insert(request.key(), receive);
-        }
+    pub(crate) fn to_trace(&self, message: &Envelope) -> Option<Receive> {
+        self.tracing().and_then(|tracing| self.receive(tracing, message))
     }
 
-    /// Records the start of a persistent request, if it is a receive.
+    /// Records the start of a persistent receive.
     #[inline]
-    pub(crate) fn trace_start(&self, request: MPI_Request) {
-        if let Some(tracing) = self.tracing()
-            && let Some(receive) = locked(&tracing.persistent).get(&request.key())
-        {
+    pub(crate) fn trace_start(&self, receive: Option<&Receive>) {
+        if let (Some(tracing), Some(receive)) = (self.tracing(), receive) {
             tracing.record(CallKind::Start, receive);
-        }
-    }
-
-    /// Called when the program frees a request, whose handle the MPI may reuse.
-    #[inline]
-    pub(crate) fn forget_start(&self, request: MPI_Request) {
-        if let Some(tracing) = self.tracing() {
-            locked(&tracing.persistent).remove(&request.key());
         }
     }
 

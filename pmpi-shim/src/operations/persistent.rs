@@ -1,6 +1,7 @@
 //! What the program gave for a persistent request: the operation that each start of it begins.
 
 use crate::messages::peers::Peers;
+use crate::messages::recorder::Receive;
 use crate::mpi::span::{Envelope, OwnedType};
 use std::sync::Arc;
 
@@ -37,6 +38,8 @@ pub(crate) struct Template {
     pub(crate) peers: Option<Arc<Peers>>,
     /// A reference to the datatype, which the program may free and still start the request.
     pub(crate) _datatype: Option<OwnedType>,
+    /// What is recorded of each start.
+    pub(crate) traced: Option<Receive>,
 }
 
 impl Template {

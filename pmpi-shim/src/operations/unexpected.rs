@@ -192,7 +192,7 @@ impl Opened<'_> {
         // SAFETY: as above; the source has sent a message.
         unsafe { self.pull(comm, peers, source, tag)? };
         match self.messages.last_mut().filter(|last| is_candidate && last.matches(comm, source, tag)) {
-            Some(last) => last.receive_ahead(context).map(|()| true),
+            Some(last) => last.receive(context, true).map(|()| true),
             None => Ok(false),
         }
     }

@@ -9,11 +9,22 @@ use crate::operations::active::{Active, Failure, Finish};
 use crate::operations::requests::{Found, InUse};
 use crate::operations::state::Shim;
 use std::ffi::c_int;
-use std::slice;
+
+/// What a call does with its requests.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ends {
+    /// Waits for them, and completes them.
+    Wait,
+    /// Completes those that are over.
+    Test,
+    /// Tells which are over. They remain with the program: a receive is delivered at once, and its status kept.
+    Look,
+}
 
 /// The requests of one call: the MPI's handles, and our records of them.
 pub(super) struct Batch<'a> {
-    pub(super) shim: &'a Shim,
+    shim: &'a Shim,
+    pub(super) ends: Ends,
     requests: &'a mut [MPI_Request],
     slots: Few<Slot>,
     /// The MPI has the requests. It may have the program's array, and sets handles there to null.
@@ -60,35 +71,16 @@ impl Slot {
 }
 
 impl<'a> Batch<'a> {
-    /// The records of these requests, from now on in use; `None` if none of them has one, or the MPI will refuse the array.
-    pub(super) unsafe fn of(shim: &'a Shim, count: c_int, requests: *mut MPI_Request) -> Option<Self> {
-        // SAFETY: the caller vouches for the array.
-        unsafe { Self::using(shim, count, requests, true) }
-    }
-
-    /// The same for a call that may complete the requests, if it `completes`, or only looks at them.
-    pub(super) unsafe fn using(
-        shim: &'a Shim,
-        count: c_int,
-        requests: *mut MPI_Request,
-        completes: bool,
-    ) -> Option<Self> {
-        let count = usize::try_from(count).ok().filter(|&n| n > 0)?;
-        if shim.requests.is_empty() || requests.is_null() {
+    /// The records of these requests, from now on in use; `None` if none of them has one.
+    pub(super) fn of(shim: &'a Shim, ends: Ends, requests: &'a mut [MPI_Request]) -> Option<Self> {
+        if shim.requests.is_empty() {
             return None;
         }
-        // SAFETY: the program's own array.
-        let requests = unsafe { slice::from_raw_parts_mut(requests, count) };
-        let mut using = shim.requests.use_each(completes);
+        let mut using = shim.requests.use_each(ends != Ends::Look);
         let slots = Few::of(requests, |request| Slot::of(shim, *request, using(*request)));
         drop(using);
-        slots.iter().any(Slot::is_known).then(|| Self {
-            shim,
-            requests,
-            slots,
-            is_lent: false,
-            gives_array: false,
-        })
+        let is_any_known = slots.iter().any(Slot::is_known);
+        is_any_known.then(|| Self { shim, ends, requests, slots, is_lent: false, gives_array: false })
     }
 
     /// Advances the operations; returns whether all requests may be passed to the MPI.
@@ -108,15 +100,13 @@ impl<'a> Batch<'a> {
         self.requests.len()
     }
 
-    /// The greatest number of bytes of a message.
+    /// The greatest number of bytes of a message that the call waits for.
     pub(super) fn longest(&mut self) -> usize {
+        if self.ends != Ends::Wait {
+            return 0;
+        }
         let of = |slot: &mut Slot| slot.record.as_mut()?.active().map(|active| active.longest());
         self.slots.iter_mut().filter_map(of).max().unwrap_or(0)
-    }
-
-    /// The MPI's request of the only one.
-    pub(super) fn only(&self) -> MPI_Request {
-        self.slots.first().map_or(REQUEST_NULL, |slot| slot.inner)
     }
 
     /// Whether all requests may be passed to the MPI.
@@ -166,12 +156,17 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Testany: returns its code, and whether it found a completed request or no active one.
+    /// Testany or its like: returns its code, and whether it found a completed request or no active one.
     pub(super) fn ask_any(&mut self, index: &mut c_int, found: &mut MPI_Status) -> (c_int, bool) {
         let mut flag = 0;
+        let ends = self.ends;
         // SAFETY: requests of the program and our own, valid output pointers.
-        let code =
-            self.ask(|count, inner| unsafe { open::MPI_Testany(count, inner, index, &raw mut flag, found) });
+        let code = self.ask(|count, inner| unsafe {
+            match ends {
+                Ends::Look => open::MPI_Request_get_status_any(count, inner, index, &raw mut flag, found),
+                Ends::Wait | Ends::Test => open::MPI_Testany(count, inner, index, &raw mut flag, found),
+            }
+        });
         let others = *index == UNDEFINED && !self.is_ready();
         (code, flag != 0 && !others)
     }
@@ -191,12 +186,19 @@ impl<'a> Batch<'a> {
         record.active().is_some_and(|active| matches!(active.finish, Finish::Receive(_)))
     }
 
-    /// Finishes request `i`, which the MPI has just completed with `status`.
-    pub(super) unsafe fn finish(&mut self, i: usize, status: &mut MPI_Status) -> Result<(), Failure> {
-        match self.take_operation(i) {
-            // SAFETY: the caller vouches for the completion.
-            Some(mut active) => unsafe { active.finish(self.shim, status) },
-            None => Ok(()),
+    /// Finishes request `i`, which is over, with this `status` of the MPI's.
+    unsafe fn finish(&mut self, i: usize, status: &mut MPI_Status) -> Result<(), Failure> {
+        let shim = self.shim;
+        // SAFETY: the caller vouches for the completion.
+        unsafe {
+            if self.ends == Ends::Look {
+                let active = self.record(i).and_then(InUse::active);
+                if let Some(active) = active.filter(|active| !active.is_truncated(status)) {
+                    active.finish_early(shim, status);
+                }
+                return Ok(());
+            }
+            self.take_operation(i).map_or(Ok(()), |mut active| active.finish(shim, status))
         }
     }
 
@@ -212,7 +214,7 @@ impl<'a> Batch<'a> {
         self.record(i)?.slot().take()
     }
 
-    pub(super) fn record(&mut self, i: usize) -> Option<&mut InUse> {
+    fn record(&mut self, i: usize) -> Option<&mut InUse> {
         self.slots.get_mut(i)?.record.as_mut()
     }
 
@@ -243,6 +245,9 @@ impl<'a> Batch<'a> {
         place: *mut MPI_Status,
         code: c_int,
     ) -> c_int {
+        if code != SUCCESS && self.ends == Ends::Look {
+            return code;
+        }
         let mut failure = None;
         for (i, status) in which.zip(found.iter_mut()) {
             if code != SUCCESS && status.MPI_ERROR == ERR_PENDING {
@@ -297,7 +302,7 @@ impl Drop for Batch<'_> {
 }
 
 /// Stores statuses where the program wants them. Their error fields are meaningful only if `code` says so.
-pub(super) unsafe fn store_statuses(place: *mut MPI_Status, found: &[MPI_Status], code: c_int) {
+unsafe fn store_statuses(place: *mut MPI_Status, found: &[MPI_Status], code: c_int) {
     if place == STATUSES_IGNORE || place.is_null() {
         return;
     }

@@ -89,36 +89,24 @@ impl ReceiveMemory {
         self.settle(context);
     }
 
-    /// Writes the messages that were kept to memory that has become free.
+    /// Writes the messages that were kept to memory that has become free. To be called whenever a claim has ended.
     pub(crate) fn settle(self: &Arc<Self>, context: &Context) {
         if !self.has_kept.load(Ordering::Acquire) {
             return;
         }
-        let _turn = self.settling.lock().unwrap_or_else(PoisonError::into_inner);
-        while self.has_kept.load(Ordering::Acquire) {
-            let freed = self.freed.load(Ordering::Acquire);
-            let mut all = std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner));
-            // The MPI may write it, so no lock is held meanwhile.
-            all.retain(|Waiting { memory, message, .. }| {
-                let Some(_claim) = self.free(memory) else { return true };
-                let to = memory.span.ptr.cast::<u8>();
-                // SAFETY: the receive that was pending in this memory has ended just now, so the program still lends it. There is room for the message.
-                unsafe {
-                    match memory.contiguous {
-                        true => to.copy_from_nonoverlapping(message.as_ptr(), message.len()),
-                        false => _ = context.scatter(message, &memory.span),
-                    }
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|Waiting { memory, message, .. }| {
+            let Some(_claim) = self.free(memory) else { return true };
+            let to = memory.span.ptr.cast::<u8>();
+            // SAFETY: the receive that was pending in this memory has ended just now, so the program still lends it. There is room for the message.
+            unsafe {
+                match memory.contiguous {
+                    true => to.copy_from_nonoverlapping(message.as_ptr(), message.len()),
+                    false => _ = context.scatter(message, &memory.span),
                 }
-                false
-            });
-            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-            all.append(&mut kept);
-            *kept = all;
-            self.has_kept.store(!kept.is_empty(), Ordering::Release);
-            drop(kept);
-            if self.freed.load(Ordering::Acquire) == freed {
-                return;
             }
-        }
+            false
+        });
+        self.has_kept.store(!kept.is_empty(), Ordering::Release);
     }
 }

@@ -99,20 +99,6 @@ impl Arriving {
         Self { stream, tail, target, posted, next: 1, to_post: 1, received: 0, pace, outcome }.leave(context);
     }
 
-    /// Redirects the stream to this memory, and copies what has been decoded into our own buffer so far.
-    ///
-    /// # Safety
-    /// The memory must have room for the message, and live until the stream is complete.
-    pub(crate) unsafe fn move_to(&mut self, memory: *mut u8) {
-        if let Target::Buffer(buffer) = &mut self.target {
-            let come = self.stream.range(self.next).start;
-            buffer.set_len(come);
-            // SAFETY: the caller vouches for the memory, which is disjoint from ours.
-            unsafe { std::ptr::copy_nonoverlapping(buffer.as_ptr(), memory, buffer.len()) };
-            self.target = Target::Memory(memory);
-        }
-    }
-
     /// Whether the message is no longer wanted.
     pub(crate) fn is_dropped(&self) -> bool {
         self.outcome.is_err()
@@ -218,9 +204,9 @@ impl Arriving {
         Next::Taken
     }
 
-    /// Bytes of memory for the chunks with posted receives.
-    pub(crate) fn room_for_chunks(&self) -> usize {
-        self.posted.len() * self.stream.longest()
+    /// Bytes of memory for the message, and for the chunks with posted receives.
+    pub(crate) fn memory(&self) -> usize {
+        self.stream.raw_len().saturating_add(self.posted.len() * self.stream.longest())
     }
 
     fn post(&mut self, context: &Context) -> Result<(), c_int> {

@@ -8,9 +8,7 @@ use crate::messages::context::Context;
 use crate::messages::error::{Error, called};
 use crate::messages::peers::Peers;
 use crate::messages::posted::{Bounce, Posted};
-use crate::messages::prefetched::Decoded;
 use crate::messages::streams::Next;
-use crate::messages::waiting;
 use crate::mpi::generalized::Delivered;
 use crate::mpi::handle::Handle;
 use crate::mpi::operation::{Look, look};
@@ -37,10 +35,8 @@ pub(crate) struct Unreceived {
 enum State {
     /// The message is still with the MPI.
     Matched(MPI_Message),
-    /// It is being received into our own memory. The message length is known once it has arrived. `ahead`: it is to be decoded there, too.
-    Receiving { request: MPI_Request, bounce: Bounce, message_len: Option<usize>, ahead: bool },
-    /// It is being decoded in our own memory. The request has received its frame, or its head.
-    Decoding { request: MPI_Request, decoded: Decoded },
+    /// It is being received into our own memory. The message length is known once it has arrived. `ahead`: it is to be decoded when it has.
+    Receiving { request: MPI_Request, posted: Box<Posted>, message_len: Option<usize>, ahead: bool },
 }
 
 impl Unreceived {
@@ -73,7 +69,6 @@ impl Unreceived {
             State::Matched(_) if self.may_be_frame() => return None,
             State::Matched(_) => self.len,
             State::Receiving { message_len, .. } => message_len?,
-            State::Decoding { ref decoded, .. } => decoded.len,
         };
         Some(Delivered { source: self.source, tag: self.tag, bytes })
     }
@@ -81,14 +76,13 @@ impl Unreceived {
     /// Does what a probe needs to report the message, as far as possible without waiting. An error leaves it unchanged: it can be received.
     pub(crate) fn look(&mut self, context: &Context) -> Result<Option<Delivered>, Error> {
         if self.may_be_frame() {
-            self.receive(context)?;
+            self.receive(context, false)?;
         }
-        if let State::Receiving { request, bounce, message_len: message_len @ None, .. } = &mut self.state {
+        if let State::Receiving { request, posted, message_len: message_len @ None, .. } = &mut self.state {
             // A failure is reported by the receive of the message.
             if !matches!(look(*request), Look::UnderWay) {
                 // The length of a damaged frame is not known; its receive reports the error.
-                let opened = context.engine.open(&bounce.buffer);
-                *message_len = Some(opened.map_or(self.len, |incoming| incoming.raw_len()));
+                *message_len = Some(posted.message_len(context).unwrap_or(self.len));
             }
         }
         Ok(self.seen())
@@ -98,22 +92,14 @@ impl Unreceived {
         may_be_frame(self.len) && self.peers.frames_with(self.source)
     }
 
-    /// Starts to receive it into our own memory, unless already started.
-    fn receive(&mut self, context: &Context) -> Result<(), Error> {
+    /// Starts to receive it into our own memory, unless already started. `ahead`: it is to be decoded before the program asks for it.
+    pub(crate) fn receive(&mut self, context: &Context, ahead: bool) -> Result<(), Error> {
         let State::Matched(mut message) = self.state else { return Ok(()) };
         let bounce = Bounce::exact(context, self.len)?;
         // SAFETY: a matched message, and a buffer for all of it, which lives until the receive is complete.
         let request = unsafe { imrecv(&bounce.bytes.span, &mut message)? };
-        self.state = State::Receiving { request, bounce, message_len: None, ahead: false };
-        Ok(())
-    }
-
-    /// Starts to receive it, in order to decode it before the program asks for it.
-    pub(crate) fn receive_ahead(&mut self, context: &Context) -> Result<(), Error> {
-        self.receive(context)?;
-        if let State::Receiving { ahead, .. } = &mut self.state {
-            *ahead = true;
-        }
+        let posted = Box::new(Posted::early(Arc::clone(&self.peers), self.comm, bounce));
+        self.state = State::Receiving { request, posted, message_len: None, ahead };
         Ok(())
     }
 
@@ -121,46 +107,36 @@ impl Unreceived {
     pub(crate) fn memory(&self) -> usize {
         match &self.state {
             State::Matched(_) => 0,
-            State::Receiving { .. } => self.len,
-            State::Decoding { decoded, .. } => decoded.memory(),
+            State::Receiving { posted, .. } => posted.own_memory(),
         }
     }
 
     /// Decodes what has come of it, one frame or chunk, if it is to be decoded ahead and needs at most `most` bytes.
     pub(crate) fn advance(&mut self, context: &Context, most: usize) -> Next {
-        match &mut self.state {
-            State::Receiving { request, bounce, message_len, ahead: ahead @ true } => {
-                match look(*request) {
-                    Look::UnderWay => return Next::Missing,
-                    Look::Complete(_) => {}
-                    Look::Failed(..) => {
-                        // Its receive will decode it.
-                        *ahead = false;
-                        return Next::Over;
-                    }
-                }
-                *ahead = false;
-                let Ok(incoming) = context.engine.open(&bounce.buffer) else { return Next::Over };
-                *message_len = Some(incoming.raw_len());
-                if incoming.stream().is_none() {
-                    waiting::received(self.len);
-                }
-                let source = self.peers.world_rank(self.source);
-                if let Some(decoded) = Decoded::begin(context, &bounce.buffer, source, most) {
-                    self.state = State::Decoding { request: *request, decoded };
-                }
-                Next::Taken
-            }
-            State::Decoding { decoded, .. } => decoded.advance(context),
-            State::Matched(_) | State::Receiving { .. } => Next::Over,
+        let State::Receiving { request, posted, message_len, ahead } = &mut self.state else {
+            return Next::Over;
+        };
+        if !*ahead {
+            return posted.take_next(context);
         }
+        let seen = look(*request);
+        *ahead = matches!(seen, Look::UnderWay);
+        if !matches!(seen, Look::Complete(_)) {
+            // The receive of what has failed reports it.
+            return if *ahead { Next::Missing } else { Next::Over };
+        }
+        let Some(len) = posted.decode_ahead(context, self.peers.world_rank(self.source), most) else {
+            return Next::Over;
+        };
+        *message_len = Some(len);
+        Next::Taken
     }
 
     /// The MPI's handle of the message, if the MPI still has it.
     pub(crate) fn message(&self) -> Option<MPI_Message> {
         match self.state {
             State::Matched(message) => Some(message),
-            State::Receiving { .. } | State::Decoding { .. } => None,
+            State::Receiving { .. } => None,
         }
     }
 
@@ -178,7 +154,7 @@ impl Unreceived {
         if self.len > capacity {
             // It is too long for the buffer, unless it is a frame. The MPI might report that to another error handler than the
             // communicator's, and does so if memory is short.
-            let _ = self.receive(context);
+            let _ = self.receive(context, false);
         }
         if let State::Matched(mut message) = self.state {
             // SAFETY: the caller vouches for the span; the posted receive lives until the request completes.
@@ -199,28 +175,16 @@ impl Unreceived {
                 return Err(code.into());
             }
         };
-        let Self { comm, peers, .. } = self;
-        let (request, posted) = match self.state {
-            State::Receiving { request, bounce, .. } => (request, Posted::arrived(lent, peers, comm, bounce)),
-            State::Decoding { request, decoded } => {
-                (request, Posted::decoded(context, lent, peers, comm, decoded))
-            }
-            State::Matched(_) => return Err(ERR_INTERN.into()),
-        };
-        Ok(Active::new(request, Finish::Receive(posted)))
+        let State::Receiving { request, mut posted, .. } = self.state else { return Err(ERR_INTERN.into()) };
+        posted.adopt(lent);
+        Ok(Active::new(request, Finish::Receive(*posted)))
     }
 
     /// The message will not be received by the program.
     pub(crate) fn discard(self, context: &Context, requests: &Requests) {
-        match self.state {
-            State::Matched(_) => {}
-            State::Receiving { request, bounce, .. } => {
-                requests.detach(Active::new(request, Finish::Forget(bounce)), Awaited::Never);
-            }
-            State::Decoding { request, decoded } => {
-                requests.detach(Active::new(request, Finish::Nothing), Awaited::Never);
-                decoded.discard(context);
-            }
+        if let State::Receiving { request, posted, .. } = self.state {
+            let finish = posted.discard(context).map_or(Finish::Nothing, Finish::Forget);
+            requests.detach(Active::new(request, finish), Awaited::Never);
         }
     }
 }
