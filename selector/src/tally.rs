@@ -1,68 +1,32 @@
 //! Counts of decisions, of one process or summed over several.
 
-use crate::decision::{Choice, Offer};
+use crate::decision::Choice;
 use crate::guided::Guide;
-use crate::size::{CLASSES, SizeClass};
-use crate::table::CANDIDATES;
+use crate::size::SizeClass;
+use crate::table::{CANDIDATES, Candidates};
 use alloc::vec;
 use alloc::vec::Vec;
 use mpress_codec::Kind;
 
-const _: () = assert!(KINDS * CLASSES * CHOICES <= 1 << PLACE_BITS);
-
-/// The bits of a remembered choice that say what it is; the others say for how many messages it stands, as a power of 2.
-const PLACE_BITS: u32 = 12;
-
 /// Raw, and the candidates of a kind.
 const CHOICES: usize = CANDIDATES + 1;
-const KINDS: usize = Kind::ALL.len();
 
 /// How often each choice was made for messages of each kind and size class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tally {
-    /// The candidates by kind.
-    offers: [Vec<Offer>; KINDS],
+    candidates: Candidates,
     words: Vec<u64>,
 }
 
-/// The latest decisions. They are counted together, as the memory of counts is seldom in the caches.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Latest {
-    places: [u16; LATEST],
-    len: u8,
-}
-
-const LATEST: usize = 24;
-
-impl Latest {
-    /// Remembers a choice, a candidate or raw, for 2 to the power of `rarity` messages.
-    #[inline]
-    pub(crate) fn add(&mut self, kind: Kind, size: SizeClass, candidate: Option<usize>, rarity: u8) {
-        let place = place(kind, size) + candidate.map_or(0, |at| at + 1);
-        if let Some(free) = self.places.get_mut(usize::from(self.len)) {
-            *free = place as u16 | u16::from(rarity) << PLACE_BITS; // fewer than 2^12, and below 2^4
-            self.len += 1;
-        }
-    }
-
-    /// Whether there is no room for another one.
-    #[inline]
-    pub(crate) fn is_full(&self) -> bool {
-        usize::from(self.len) == LATEST
-    }
-}
-
 impl Tally {
-    pub(crate) fn new(offers: [Vec<Offer>; KINDS]) -> Self {
-        Self { offers, words: vec![0; KINDS * CLASSES * CHOICES] }
+    pub(crate) fn new(candidates: Candidates) -> Self {
+        Self { candidates, words: vec![0; Kind::ALL.len() * SizeClass::COUNT * CHOICES] }
     }
 
-    /// Counts these choices.
-    pub(crate) fn count(&mut self, latest: &Latest) {
-        for latest in &latest.places[..usize::from(latest.len)] {
-            let place = latest & ((1 << PLACE_BITS) - 1);
-            self.words[usize::from(place)] += 1 << (latest >> PLACE_BITS);
-        }
+    /// Counts a choice, a candidate or raw, for this number of messages.
+    #[inline]
+    pub(crate) fn add(&mut self, kind: Kind, size: SizeClass, candidate: Option<usize>, messages: u64) {
+        self.words[place(kind, size) + candidate.map_or(0, |at| at + 1)] += messages;
     }
 
     /// The same number of decisions, all counted as raw.
@@ -97,7 +61,7 @@ impl Tally {
                 self.words[at..at + CHOICES].iter().enumerate().rev().max_by_key(|(_, count)| **count)?;
             let choice = match at.checked_sub(1) {
                 None => Choice::Raw,
-                Some(at) => Choice::Encode(*self.offers[kind as usize].get(at)?),
+                Some(at) => Choice::Encode(self.candidates[kind as usize][at]?),
             };
             (*messages > 0).then_some((Guide { kind, size, choice }, *messages))
         })
@@ -105,5 +69,5 @@ impl Tally {
 }
 
 fn place(kind: Kind, size: SizeClass) -> usize {
-    (kind as usize * CLASSES + size.index()) * CHOICES
+    (kind as usize * SizeClass::COUNT + size.index()) * CHOICES
 }
