@@ -180,15 +180,6 @@ impl Selector {
         Some(Admitted { kind, len })
     }
 
-    /// Of messages of this kind and length, which take this time raw, one in 2 to the power of this is read.
-    #[inline]
-    fn rarity(&self, kind: Kind, len: usize, raw_ns: f64) -> u8 {
-        if raw_ns >= READ_NS || !self.has(Mechanism::Idle) {
-            return 0;
-        }
-        self.misses[kind as usize][SizeClass::of(len).index()] / PATIENCE
-    }
-
     /// The same for a message that is sent now, with trials by the clock: in some short epochs all messages are sent raw, without being read. All
     /// processes must be in the same epoch. `now_ns`: the nanoseconds since a moment that is the same for all processes, as far as possible; a
     /// difference of several milliseconds does no harm.
@@ -201,6 +192,15 @@ impl Selector {
             }
             Way::Decided => self.admit(kind, len),
         }
+    }
+
+    /// Of messages of this kind and length, which take this time raw, one in 2 to the power of this is read.
+    #[inline]
+    fn rarity(&self, kind: Kind, len: usize, raw_ns: f64) -> u8 {
+        if raw_ns >= READ_NS || !self.has(Mechanism::Idle) {
+            return 0;
+        }
+        self.misses[kind as usize][SizeClass::of(len).index()] / PATIENCE
     }
 
     /// Whether a trial by the clock sends messages at this time differently than usual. Their outcome does not apply to other messages.
