@@ -27,8 +27,6 @@ const SHORTER: f32 = 0.3;
 const FORGOTTEN: f32 = 0.004;
 /// A codec is known with so much of an observation left.
 const KNOWN: f32 = 0.5;
-/// If a codec does better or worse than expected, others that were never observed there are expected to do so, too, by this part.
-const SHARED: f32 = 0.9;
 /// The number of observations that count, and the weight of a new one after the first few.
 const SEEN_MOST: f32 = 8.0;
 const WEIGHT: f32 = 0.25;
@@ -212,17 +210,14 @@ impl Table {
             change = change.min(0.0);
         }
         cell.fraction += change;
-        let most = if cell.seen < 1.0 { FIRST_TIMES } else { TIMES };
         if let Some(ns) = ns {
-            let times = ns as f32 / cell.encode.ns(len);
-            // An encoder that gives up early shows only that it is not slower.
-            if fraction < 1.0 || times > cell.pace {
-                follow(&mut cell.pace, times, weight, most);
-            }
+            let most = if cell.seen < 1.0 { FIRST_TIMES } else { TIMES };
+            follow(&mut cell.pace, ns as f32 / cell.encode.ns(len), weight, most);
         }
         cell.seen = (cell.seen + 1.0).min(SEEN_MOST);
+        // If a codec does better or worse than expected, others that were never observed there are expected to do so, too.
         for other in row.iter_mut().filter(|other| other.seen == 0.0) {
-            other.fraction = (other.fraction + SHARED * change).clamp(0.0, 1.0);
+            other.fraction = (other.fraction + change).clamp(0.0, 1.0);
         }
     }
 
