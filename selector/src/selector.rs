@@ -10,7 +10,7 @@ use crate::link::Link;
 use crate::sample::{self, Level};
 use crate::size::SizeClass;
 use crate::table::CANDIDATES;
-use crate::tally::Tally;
+use crate::tally::{Latest, Tally};
 use mpress_codec::Kind;
 
 const KINDS: usize = Kind::ALL.len();
@@ -97,6 +97,7 @@ pub struct Selector {
     judge: Judge,
     gain: Gain,
     tally: Tally,
+    latest: Latest,
 }
 
 /// If the bandwidth changes by this factor, the lengths that may gain are determined again.
@@ -120,6 +121,7 @@ impl Selector {
             judge: Judge::new(),
             gain: Gain::default(),
             tally: Tally::new(costs.table.candidates),
+            latest: Latest::default(),
             costs,
         };
         selector.price();
@@ -236,7 +238,10 @@ impl Selector {
         }
         let (size, rare) = (SizeClass::of(len), self.rarity(kind, len, decision.raw_ns));
         self.costs.table.forget(kind, level, 1 << rare);
-        self.tally.add(kind, size, best, 1 << rare);
+        self.latest.add(kind, size, best, rare);
+        if self.latest.is_full() {
+            self.tally.count(&core::mem::take(&mut self.latest));
+        }
         let misses = &mut self.misses[kind as usize][size.index()];
         *misses = (*misses + u8::from(best.is_none())).min(RAREST * PATIENCE);
         decision
@@ -326,9 +331,11 @@ impl Selector {
     /// The number of times that each choice was made. If the clock has shown that raw messages are faster, this is the choice for all.
     #[must_use]
     pub fn tally(&self) -> Tally {
+        let mut tally = self.tally.clone();
+        tally.count(&self.latest);
         match self.judge.in_use() {
-            Way::Decided => self.tally.clone(),
-            Way::Raw => self.tally.all_raw(),
+            Way::Decided => tally,
+            Way::Raw => tally.all_raw(),
         }
     }
 

@@ -8,8 +8,14 @@ use alloc::vec;
 use alloc::vec::Vec;
 use mpress_codec::Kind;
 
+const _: () = assert!(KINDS * SizeClass::COUNT * CHOICES <= 1 << PLACE_BITS);
+
+/// The bits of a remembered choice that say what it is; the others say for how many messages it stands, as a power of 2.
+const PLACE_BITS: u32 = 12;
+
 /// Raw, and the candidates of a kind.
 const CHOICES: usize = CANDIDATES + 1;
+const KINDS: usize = Kind::ALL.len();
 
 /// How often each choice was made for messages of each kind and size class.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,15 +24,44 @@ pub struct Tally {
     words: Vec<u64>,
 }
 
-impl Tally {
-    pub(crate) fn new(candidates: Candidates) -> Self {
-        Self { candidates, words: vec![0; Kind::ALL.len() * SizeClass::COUNT * CHOICES] }
+/// The latest decisions. They are counted together, as the memory of counts is seldom in the caches.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Latest {
+    places: [u16; LATEST],
+    len: u8,
+}
+
+const LATEST: usize = 24;
+
+impl Latest {
+    /// Remembers a choice, a candidate or raw, for 2 to the power of `rarity` messages.
+    #[inline]
+    pub(crate) fn add(&mut self, kind: Kind, size: SizeClass, candidate: Option<usize>, rarity: u8) {
+        let place = place(kind, size) + candidate.map_or(0, |at| at + 1);
+        if let Some(free) = self.places.get_mut(usize::from(self.len)) {
+            *free = place as u16 | u16::from(rarity) << PLACE_BITS; // fewer than 2^12, and below 2^4
+            self.len += 1;
+        }
     }
 
-    /// Counts a choice, a candidate or raw, for this number of messages.
+    /// Whether there is no room for another one.
     #[inline]
-    pub(crate) fn add(&mut self, kind: Kind, size: SizeClass, candidate: Option<usize>, messages: u64) {
-        self.words[place(kind, size) + candidate.map_or(0, |at| at + 1)] += messages;
+    pub(crate) fn is_full(&self) -> bool {
+        usize::from(self.len) == LATEST
+    }
+}
+
+impl Tally {
+    pub(crate) fn new(candidates: Candidates) -> Self {
+        Self { candidates, words: vec![0; KINDS * SizeClass::COUNT * CHOICES] }
+    }
+
+    /// Counts these choices.
+    pub(crate) fn count(&mut self, latest: &Latest) {
+        for latest in &latest.places[..usize::from(latest.len)] {
+            let place = latest & ((1 << PLACE_BITS) - 1);
+            self.words[usize::from(place)] += 1 << (latest >> PLACE_BITS);
+        }
     }
 
     /// The same number of decisions, all counted as raw.
