@@ -49,9 +49,17 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// The decision for a message that is too short to gain.
-    pub(crate) fn outside(kind: Kind, len: usize) -> Self {
-        Self { choice: Choice::Raw, probe: None, kind, len, level: None, raw_ns: 0.0, expected_ns: 0.0 }
+    /// The decision for raw, which takes this time; `level` as in the field.
+    pub(crate) fn raw(kind: Kind, len: usize, level: Option<Level>, raw_ns: f64) -> Self {
+        Self { choice: Choice::Raw, probe: None, kind, len, level, raw_ns, expected_ns: raw_ns }
+    }
+
+    /// What is known of what the decision for a codec rests on.
+    pub(crate) fn cell(&self) -> Option<(Kind, Level, Offer)> {
+        match self.choice {
+            Choice::Encode(offer) => Some((self.kind, self.level?, offer)),
+            Choice::Raw => None,
+        }
     }
 
     /// The redundancy level of the message, if it was sampled.

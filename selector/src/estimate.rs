@@ -55,38 +55,3 @@ impl Packed {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const TEN_GBIT: Link = Link { latency_us: 0.0, bandwidth_mb_s: 1250.0 };
-
-    /// A codec of this ratio and these speeds in MB/s, for a message of 1 MB.
-    fn codec(ratio: f64, encode: f64, decode: f64) -> Packed {
-        Packed { fraction: 1.0 / ratio, encode_ns: 1e9 / encode, decode_ns: 1e9 / decode }
-    }
-
-    #[test]
-    fn serial_gains_from_the_speed_that_theory_says() {
-        // 1 / (1 / encode + 1 / decode) > bandwidth * ratio / (ratio - 1): 3750 MB/s here.
-        let raw = TEN_GBIT.time_ns(1e6);
-        assert!(codec(1.5, 7600.0, 7600.0).time_ns(Transfer::Serial, &TEN_GBIT, 1_000_000) < raw);
-        assert!(codec(1.5, 7400.0, 7400.0).time_ns(Transfer::Serial, &TEN_GBIT, 1_000_000) > raw);
-    }
-
-    #[test]
-    fn pipelined_gains_up_to_the_ratio() {
-        let transfer = Transfer::Pipelined { chunk: 1000, from: 0 };
-        let raw = TEN_GBIT.time_ns(1e6);
-        let gain = |codec: Packed| raw / codec.time_ns(transfer, &TEN_GBIT, 1_000_000);
-        assert!((gain(codec(1.5, 7000.0, 7000.0)) - 1.5).abs() < 0.01);
-        assert!((gain(codec(3.0, 5000.0, 5000.0)) - 2.0).abs() < 0.01, "bounded by the processor");
-        assert!(gain(codec(1.5, 1000.0, 7000.0)) < 1.0);
-        // Shorter ones are coded as a whole.
-        let short = codec(1.5, 7000.0, 7000.0);
-        let serial = short.time_ns(Transfer::Serial, &TEN_GBIT, 1_000_000);
-        let transfer = Transfer::Pipelined { chunk: 1000, from: 1_000_001 };
-        assert_eq!(short.time_ns(transfer, &TEN_GBIT, 1_000_000), serial);
-    }
-}

@@ -1,7 +1,7 @@
 //! The guided strategy: the decisions of one run, replayed in the next without reading messages (Adaptive-CoMPI; PRAcTICaL-MPI, section 3).
 
 use crate::decision::Choice;
-use crate::size::{CLASSES, SizeClass};
+use crate::size::SizeClass;
 use alloc::boxed::Box;
 use mpress_codec::Kind;
 
@@ -19,7 +19,7 @@ pub struct Guide {
 /// Decides by the record of an earlier run. A decision takes one table lookup.
 #[derive(Clone, Debug)]
 pub struct Guided {
-    table: Box<[[Choice; CLASSES]; Kind::ALL.len()]>,
+    table: Box<[[Choice; SizeClass::COUNT]; Kind::ALL.len()]>,
 }
 
 impl Guided {
@@ -28,11 +28,11 @@ impl Guided {
     /// strategy did not look at was too short.
     #[must_use]
     pub fn new(record: impl IntoIterator<Item = Guide>) -> Self {
-        let mut known = [[None; CLASSES]; Kind::ALL.len()];
+        let mut known = [[None; SizeClass::COUNT]; Kind::ALL.len()];
         for guide in record {
             known[guide.kind as usize][guide.size.index()] = Some(guide.choice);
         }
-        let near = |sizes: &[Option<Choice>; CLASSES], at: usize| {
+        let near = |sizes: &[Option<Choice>; SizeClass::COUNT], at: usize| {
             let candidates = [Some(at), at.checked_sub(1), at.checked_sub(2)];
             candidates.into_iter().flatten().find_map(|at| *sizes.get(at)?).unwrap_or(Choice::Raw)
         };

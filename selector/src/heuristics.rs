@@ -39,12 +39,6 @@ impl Speed {
         self.start_us * 1e3 + len as f64 * 1e3 / self.mb_s
     }
 
-    /// Nanoseconds for a message of this number of bytes that follows another one at once.
-    #[must_use]
-    pub fn hot_ns(&self, len: usize) -> f64 {
-        self.time_ns(len) - self.cold_us * 1e3
-    }
-
     /// Whether all values are plausible for a codec.
     #[must_use]
     pub fn is_sane(&self) -> bool {

@@ -5,6 +5,7 @@
 extern crate alloc;
 
 mod bandwidth;
+mod costs;
 mod decision;
 mod estimate;
 mod guided;

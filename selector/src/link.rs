@@ -21,13 +21,8 @@ impl Link {
     /// Whether both values are plausible for a network.
     #[must_use]
     pub fn is_sane(&self) -> bool {
-        (0.0..1e7).contains(&self.latency_us) && is_bandwidth(self.bandwidth_mb_s)
+        (0.0..1e7).contains(&self.latency_us) && (1e-3..1e7).contains(&self.bandwidth_mb_s)
     }
-}
-
-/// Whether a network may have this bandwidth, in MB/s.
-pub(crate) fn is_bandwidth(mb_s: f64) -> bool {
-    (1e-3..1e7).contains(&mb_s)
 }
 
 /// The link if nothing was measured: 1 Gbit/s.

@@ -4,28 +4,24 @@
 //! Inside, the heuristics of codecs and network say which codec is best for a message of this datatype and redundancy level, and whether it gains.
 //! The paper does not say how thresholds adapt; here by whether messages gained ([`Window`]).
 
+use crate::bandwidth::Observed;
+use crate::costs::Costs;
 use crate::decision::{Admitted, Choice, Decision};
-use crate::estimate::{Packed, Transfer};
+use crate::estimate::Transfer;
 use crate::heuristics::Behaviour;
 use crate::link::Link;
 use crate::sample;
-use crate::selector::{Offered, sane};
+use crate::selector::Offered;
 use crate::size::SizeClass;
-use crate::table::Table;
 use crate::window::{Thresholds, Window};
 use alloc::boxed::Box;
 use mpress_codec::Kind;
 
-const KINDS: usize = Kind::ALL.len();
-
 /// Decides by windows and heuristics. It learns nothing but the windows.
 #[derive(Clone, Debug)]
 pub struct Ras {
-    transfer: Transfer,
-    /// The heuristics.
-    table: Table,
-    link: Link,
-    windows: Box<[Window; KINDS]>,
+    costs: Costs,
+    windows: Box<[Window; Kind::ALL.len()]>,
 }
 
 impl Ras {
@@ -33,18 +29,18 @@ impl Ras {
     #[must_use]
     pub fn new(offers: &[Offered<'_>], behaviours: &[Behaviour<'_>], link: Link, transfer: Transfer) -> Self {
         let windows = Box::new(core::array::from_fn(|_| Window::new()));
-        Self { transfer, table: Table::new(offers, behaviours), link: sane(link), windows }
+        Self { costs: Costs::new(offers, behaviours, link, transfer), windows }
     }
 
     /// Sets how messages are sent from now on.
     pub fn set_transfer(&mut self, transfer: Transfer) {
-        self.transfer = transfer;
+        self.costs.transfer = transfer;
     }
 
     /// Sets a link that was measured after the strategy was made. Implausible values are ignored.
     pub fn set_link(&mut self, link: Link) {
         if link.is_sane() {
-            self.link = link;
+            self.costs.network = Observed::new(link);
             self.windows.iter_mut().for_each(Window::reset);
         }
     }
@@ -53,7 +49,7 @@ impl Ras {
     pub fn decide(&mut self, kind: Kind, message: &[u8]) -> Decision {
         match self.admit(kind, message.len()) {
             Some(admitted) => self.weigh(admitted, message),
-            None => Decision::outside(kind, message.len()),
+            None => Decision::raw(kind, message.len(), None, 0.0),
         }
     }
 
@@ -64,32 +60,21 @@ impl Ras {
     }
 
     /// Decides about a message inside the window.
-    pub fn weigh(&mut self, Admitted { kind, len }: Admitted, message: &[u8]) -> Decision {
-        let (level, link) = (sample::level(kind, message), &self.link);
-        let time = |took: Packed| took.time_ns(self.transfer, link, len);
-        let times = self.table.expected(kind, level, len, 0.0).map(time).zip(self.table.offers(kind));
-        let best = times.min_by(|one, other| one.0.total_cmp(&other.0));
-        let raw_ns = link.time_ns(len as f64);
-        let (expected_ns, choice) = match best {
-            Some((ns, &offer)) if ns < raw_ns => (ns, Choice::Encode(offer)),
-            _ => (raw_ns, Choice::Raw),
-        };
-        if choice == Choice::Raw {
-            self.windows[kind as usize].gained(SizeClass::of(len), false);
+    pub fn weigh(&mut self, admitted: Admitted, message: &[u8]) -> Decision {
+        let level = sample::level(admitted.kind, message);
+        let (decision, _) = self.costs.least(admitted, level, 0.0);
+        if decision.choice == Choice::Raw {
+            self.windows[admitted.kind as usize].gained(SizeClass::of(admitted.len), false);
         }
-        Decision { choice, probe: None, kind, len, level: Some(level), raw_ns, expected_ns }
+        decision
     }
 
     /// Reports that the message was encoded with the chosen codec, to `wire_len` bytes in `ns` nanoseconds.
     pub fn encoded(&mut self, decision: &Decision, wire_len: usize, ns: f64) {
-        let Decision { choice: Choice::Encode(offer), kind, len, level: Some(level), .. } = *decision else {
-            return;
-        };
-        let decode_ns = self.table.decode_ns((kind, level, offer), len).unwrap_or(0.0);
-        let took = Packed { fraction: wire_len as f64 / len.max(1) as f64, encode_ns: ns, decode_ns };
-        let link = &self.link;
-        let gained = took.time_ns(self.transfer, link, len) < link.time_ns(len as f64);
-        self.windows[kind as usize].gained(SizeClass::of(len), gained);
+        let Some(cell) = decision.cell() else { return };
+        let gain_ns = self.costs.gain_ns(cell, decision.len, wire_len, ns);
+        let gained = gain_ns.is_some_and(|gain_ns| gain_ns > 0.0);
+        self.windows[decision.kind as usize].gained(SizeClass::of(decision.len), gained);
     }
 
     /// The compression window of a kind, and its history.

@@ -33,14 +33,7 @@ impl Level {
     /// A short name for files and reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-            Self::Extreme => "extreme",
-            Self::Unknown => "unknown",
-        }
+        ["none", "low", "medium", "high", "extreme", "unknown"][self as usize]
     }
 
     /// The level of a message whose words share this fraction (0 to 1) of their bits with words shortly before them.
@@ -111,55 +104,4 @@ fn of_words<const N: usize, W: Copy>(
     }
     let most = shared.into_iter().max().unwrap_or(0);
     Level::of(most as f32 / (bits * 2 * GROUPS as u32) as f32)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use alloc::vec;
-    use alloc::vec::Vec;
-
-    fn noise(len: usize) -> Vec<u8> {
-        let mut state = 1_u64;
-        let mut next = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 56) as u8
-        };
-        (0..len).map(|_| next()).collect()
-    }
-
-    #[test]
-    fn noise_has_none_and_zeros_have_all() {
-        for kind in Kind::ALL {
-            assert_eq!(level(kind, &noise(10_000)), Level::None, "{kind:?}");
-            assert_eq!(level(kind, &vec![0; 10_000]), Level::Extreme, "{kind:?}");
-            assert_eq!(level(kind, &[7; 20]), Level::Unknown, "{kind:?}");
-        }
-    }
-
-    #[test]
-    fn the_fewer_bits_are_noise_the_higher_the_level() {
-        let message = |bits: u32| -> Vec<u8> {
-            let noise = noise(8 * 2000);
-            let words = noise.as_chunks().0.iter().zip(0_u32..);
-            let word = |(noise, at): (&[u8; 8], u32)| {
-                let smooth = (1.0 + f64::from(at) * 1e-5).to_bits();
-                (smooth ^ (u64::from_le_bytes(*noise) & ((1 << bits) - 1))).to_le_bytes()
-            };
-            words.flat_map(word).collect()
-        };
-        let levels: Vec<_> =
-            [0, 16, 32, 44, 50].into_iter().map(|bits| level(Kind::F64, &message(bits))).collect();
-        assert!(levels.is_sorted_by(|a, b| a >= b), "{levels:?}");
-        assert!(levels[0] >= Level::High && levels[4] < levels[0], "{levels:?}");
-    }
-
-    #[test]
-    fn records_of_several_numbers_are_seen_through() {
-        let records: Vec<u8> = (0..1000_u32)
-            .flat_map(|i| [f64::from(i) * 1e-6 + 1.0, -1e9, 3e-7])
-            .flat_map(f64::to_le_bytes)
-            .collect();
-        assert!(level(Kind::F64, &records) >= Level::Medium);
-    }
 }

@@ -1,14 +1,15 @@
 //! The adaptive strategy: content before history, one price, one judge.
 
 use crate::bandwidth::Observed;
+use crate::costs::{Costs, fraction};
 use crate::decision::{Admitted, Choice, Decision, Offer, Probe};
 use crate::estimate::{Packed, Transfer};
 use crate::heuristics::Behaviour;
 use crate::judge::{ByTheClock, Judge, Way};
-use crate::link::{DEFAULT_LINK, Link};
+use crate::link::Link;
 use crate::sample::{self, Level};
-use crate::size::{CLASSES, SizeClass};
-use crate::table::{CANDIDATES, Table};
+use crate::size::SizeClass;
+use crate::table::CANDIDATES;
 use crate::tally::{Latest, Tally};
 use mpress_codec::Kind;
 
@@ -81,43 +82,26 @@ impl Mechanism {
     }
 }
 
-/// What a decision needs for messages that are too short: one line of the caches.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(align(64))]
-struct Gate {
-    /// The length of the shortest message of each kind that may gain.
-    shortest: [u32; KINDS],
-    latency_ns: f64,
-    byte_ns: f64,
-    raw_ns: f64,
-    /// Decides which of the messages that are seldom read are.
-    idle: u32,
-}
-
 /// Decides for each message. Deterministic: the same calls give the same decisions.
 #[derive(Clone, Debug)]
-#[repr(C)]
 pub struct Selector {
-    gate: Gate,
-    latest: Latest,
+    costs: Costs,
+    /// The length of the shortest message of each kind that may gain, and the bandwidth by which that was determined.
+    shortest: [usize; KINDS],
+    priced_mb_s: f64,
     without: Option<Mechanism>,
-    transfer: Transfer,
     /// By kind and length, how many messages in a row were read and not worth compressing.
-    misses: [[u8; CLASSES]; KINDS],
-    table: Table,
-    link: Observed,
+    misses: [[u8; SizeClass::COUNT]; KINDS],
+    /// Decides which of the messages that are seldom read are.
+    idle: u32,
     judge: Judge,
     gain: Gain,
     tally: Tally,
+    latest: Latest,
 }
 
 /// If the bandwidth changes by this factor, the lengths that may gain are determined again.
 const NEWS: f64 = 1.1;
-
-/// The link from which to start.
-pub(crate) fn sane(link: Link) -> Link {
-    if link.is_sane() { link } else { DEFAULT_LINK }
-}
 
 impl Selector {
     /// The maximum number of codecs that are compared for a kind of messages.
@@ -127,18 +111,18 @@ impl Selector {
     /// of the network; implausible values are ignored.
     #[must_use]
     pub fn new(offers: &[Offered<'_>], behaviours: &[Behaviour<'_>], link: Link, transfer: Transfer) -> Self {
-        let table = Table::new(offers, behaviours);
+        let costs = Costs::new(offers, behaviours, link, transfer);
         let mut selector = Self {
-            gate: Gate::default(),
-            latest: Latest::default(),
+            shortest: [0; KINDS],
+            priced_mb_s: f64::INFINITY,
             without: None,
-            transfer,
-            misses: [[0; CLASSES]; KINDS],
-            tally: Tally::new(Kind::ALL.map(|kind| table.offers(kind).to_vec())),
-            table,
-            link: Observed::new(sane(link)),
+            misses: [[0; SizeClass::COUNT]; KINDS],
+            idle: 0,
             judge: Judge::new(),
             gain: Gain::default(),
+            tally: Tally::new(costs.table.candidates),
+            latest: Latest::default(),
+            costs,
         };
         selector.price();
         selector
@@ -147,8 +131,8 @@ impl Selector {
     /// The same selector for a layer whose frames are never shorter than this: what a codec makes shorter than that takes as long. At first this is 0.
     #[must_use]
     pub fn with_shortest_frame(mut self, len: usize) -> Self {
-        self.table.shortest_frame = len;
-        self.set_transfer(self.transfer);
+        self.costs.table.shortest_frame = len;
+        self.price_anew();
         self
     }
 
@@ -156,7 +140,7 @@ impl Selector {
     #[must_use]
     pub fn without(mut self, mechanism: Mechanism) -> Self {
         self.without = Some(mechanism);
-        self.set_transfer(self.transfer);
+        self.price_anew();
         self
     }
 
@@ -166,16 +150,15 @@ impl Selector {
 
     /// Sets how messages are sent from now on.
     pub fn set_transfer(&mut self, transfer: Transfer) {
-        self.transfer = transfer;
-        self.gate.byte_ns = 0.0;
-        self.price();
+        self.costs.transfer = transfer;
+        self.price_anew();
     }
 
     /// Decides what to do with a message.
     pub fn decide(&mut self, kind: Kind, message: &[u8]) -> Decision {
         match self.admit(kind, message.len()) {
             Some(admitted) => self.weigh(admitted, message),
-            None => Decision::outside(kind, message.len()),
+            None => Decision::raw(kind, message.len(), None, 0.0),
         }
     }
 
@@ -183,30 +166,20 @@ impl Selector {
     /// `None`: send it unchanged.
     #[inline]
     pub fn admit(&mut self, kind: Kind, len: usize) -> Option<Admitted> {
-        let gate = &mut self.gate;
-        let raw_ns = gate.latency_ns + gate.byte_ns * len as f64;
-        gate.raw_ns += raw_ns;
-        if u32::try_from(len).unwrap_or(u32::MAX - 1) < gate.shortest[kind as usize] {
+        let raw_ns = self.costs.raw_ns(len);
+        self.gain.raw_ns += raw_ns;
+        if len < self.shortest(kind) {
             return None;
         }
         let rare = self.rarity(kind, len, raw_ns);
         if rare > 0 {
             // Multiples of the golden ratio: any number of messages in a row has its share, and so has any period of the program's.
-            self.gate.idle = self.gate.idle.wrapping_add(0x9e37_79b9);
-            if self.gate.idle >> (u32::BITS - u32::from(rare)) != 0 {
+            self.idle = self.idle.wrapping_add(0x9e37_79b9);
+            if self.idle >> (u32::BITS - u32::from(rare)) != 0 {
                 return None;
             }
         }
         Some(Admitted { kind, len })
-    }
-
-    /// Of messages of this kind and length, which take this time raw, one in 2 to the power of this is read.
-    #[inline]
-    fn rarity(&self, kind: Kind, len: usize, raw_ns: f64) -> u8 {
-        if raw_ns >= READ_NS || !self.has(Mechanism::Idle) {
-            return 0;
-        }
-        self.misses[kind as usize][SizeClass::of(len).index()] / PATIENCE
     }
 
     /// The same for a message that is sent now, with trials by the clock: in some short epochs all messages are sent raw, without being read. All
@@ -221,6 +194,15 @@ impl Selector {
             }
             Way::Decided => self.admit(kind, len),
         }
+    }
+
+    /// Of messages of this kind and length, which take this time raw, one in 2 to the power of this is read.
+    #[inline]
+    fn rarity(&self, kind: Kind, len: usize, raw_ns: f64) -> u8 {
+        if raw_ns >= READ_NS || !self.has(Mechanism::Idle) {
+            return 0;
+        }
+        self.misses[kind as usize][SizeClass::of(len).index()] / PATIENCE
     }
 
     /// Whether a trial by the clock sends messages at this time differently than usual. Their outcome does not apply to other messages.
@@ -239,66 +221,30 @@ impl Selector {
     pub fn weigh(&mut self, admitted: Admitted, message: &[u8]) -> Decision {
         let Admitted { kind, len } = admitted;
         let level = if self.has(Mechanism::Sample) { sample::level(kind, message) } else { Level::Unknown };
-        let link = self.link.link();
-        let raw_ns = link.time_ns(len as f64);
-        let hopes = self.has(Mechanism::Hope) && self.has(Mechanism::Learning);
-        let best = self.least(admitted, level, raw_ns, if hopes { TRIED * raw_ns } else { 0.0 });
-        let mut decision = Decision {
-            choice: Choice::Raw,
-            probe: None,
-            kind,
-            len,
-            level: Some(level),
-            raw_ns,
-            expected_ns: raw_ns,
-        };
-        if let Some((at, _)) = best
+        let learns = self.has(Mechanism::Learning);
+        let tried = if learns && self.has(Mechanism::Hope) { TRIED } else { 0.0 };
+        let (decision, best) = self.costs.least(admitted, level, tried);
+        if let (Some(at), Choice::Encode(offer)) = (best, decision.choice)
+            && learns
             && len >= PROBED_FROM
             && self.has(Mechanism::Probe)
-            && self.has(Mechanism::Learning)
-            && !self.table.is_known(kind, level, at)
-            && PROBE_TIMES * self.table.encode_ns(kind, level, at, PROBE) < raw_ns
         {
-            let start = ((len - PROBE) / 2) & !7;
-            let offer = self.table.offers(kind)[at];
-            decision.probe = Some(Probe { offer, window: start..start + PROBE });
-            return decision;
+            let cell = self.costs.table.cell(kind, level, at);
+            if !cell.is_known() && PROBE_TIMES * cell.encode_ns(PROBE) < decision.raw_ns {
+                let start = ((len - PROBE) / 2) & !7;
+                let probe = Some(Probe { offer, window: start..start + PROBE });
+                return Decision { probe, ..Decision::raw(kind, len, Some(level), decision.raw_ns) };
+            }
         }
-        let rare = self.rarity(kind, len, raw_ns);
-        self.table.forget(kind, level, 1 << rare);
-        self.latest.add(kind, SizeClass::of(len), best.map(|(at, _)| at), rare);
-        let misses = &mut self.misses[kind as usize][SizeClass::of(len).index()];
-        *misses = (*misses + u8::from(best.is_none())).min(RAREST * PATIENCE);
+        let (size, rare) = (SizeClass::of(len), self.rarity(kind, len, decision.raw_ns));
+        self.costs.table.forget(kind, level, 1 << rare);
+        self.latest.add(kind, size, best, rare);
         if self.latest.is_full() {
             self.tally.count(&core::mem::take(&mut self.latest));
         }
-        if let Some((at, ns)) = best {
-            decision.choice = Choice::Encode(self.table.offers(kind)[at]);
-            decision.expected_ns = ns;
-        }
+        let misses = &mut self.misses[kind as usize][size.index()];
+        *misses = (*misses + u8::from(best.is_none())).min(RAREST * PATIENCE);
         decision
-    }
-
-    /// The candidate that is expected to take least, if that is less than raw, and what it takes without hope. There is one copy of this code: a program's
-    /// own work has taken it from the caches, and to load it takes longer than to run it.
-    #[inline(never)]
-    fn least(
-        &self,
-        Admitted { kind, len }: Admitted,
-        level: Level,
-        raw_ns: f64,
-        hope_ns: f64,
-    ) -> Option<(usize, f64)> {
-        let (mut least_ns, mut least) = (raw_ns, None);
-        let time_ns = |took: Packed| took.time_ns(self.transfer, self.link.link(), len);
-        for (at, took) in self.table.expected(kind, level, len, hope_ns).enumerate() {
-            let ns = time_ns(took);
-            if ns < least_ns {
-                (least_ns, least) = (ns, Some(at));
-            }
-        }
-        let took = self.table.expected(kind, level, len, 0.0).nth(least?)?;
-        Some((least?, time_ns(took)))
     }
 
     /// Reports that the probe of a decision was encoded to `wire_len` bytes in `ns` nanoseconds, and decides again about the message. That decision may
@@ -308,8 +254,9 @@ impl Selector {
         else {
             return decision.clone();
         };
-        let fraction = wire_len as f64 / window.len().max(1) as f64;
-        self.table.probed((*kind, *level, *offer), window.len(), fraction);
+        let (cell, part) = ((*kind, *level, *offer), window.len());
+        // Most of its time is that of loading code, which says nothing of the message.
+        self.costs.table.encoded(cell, part, (fraction(wire_len, part), false), None);
         self.gain.measured_ns -= ns;
         self.weigh(Admitted { kind: *kind, len: *len }, message)
     }
@@ -317,39 +264,32 @@ impl Selector {
     /// Reports that the message was encoded with the chosen codec, to `wire_len` bytes in `ns` nanoseconds. If that is shorter than the message, it
     /// was sent compressed, otherwise raw.
     pub fn encoded(&mut self, decision: &Decision, wire_len: usize, ns: f64) {
-        let Decision { choice: Choice::Encode(offer), kind, len, level: Some(level), .. } = *decision else {
-            return;
-        };
-        let fraction = (wire_len as f64 / len.max(1) as f64).min(1.0);
-        let cell = (kind, level, offer);
-        let Some(decode_ns) = self.table.decode_ns(cell, len) else { return };
+        let len = decision.len;
+        let Some(cell) = decision.cell() else { return };
+        let Some(gain_ns) = self.costs.gain_ns(cell, len, wire_len, ns) else { return };
         if self.has(Mechanism::Learning) {
-            self.table.encoded(cell, len, (fraction, wire_len <= self.table.shortest_frame), ns);
+            let table = &mut self.costs.table;
+            table.encoded(cell, len, (fraction(wire_len, len), wire_len <= table.shortest_frame), Some(ns));
         }
-        let decode_ns = if wire_len < len { decode_ns } else { 0.0 };
-        let took = Packed { fraction, encode_ns: ns, decode_ns };
-        let link = self.link.link();
-        let gain_ns = link.time_ns(len as f64) - took.time_ns(self.transfer, link, len);
         self.gain.expected_ns += decision.expected_gain_ns();
         self.gain.measured_ns += gain_ns;
         if gain_ns > 0.0 {
-            self.misses[kind as usize][SizeClass::of(len).index()] = 0;
+            self.misses[decision.kind as usize][SizeClass::of(len).index()] = 0;
         }
     }
 
     /// Reports that a message of this kind was decoded to `len` bytes in `ns` nanoseconds. Its receiver is assumed to need the same time.
     pub fn decoded(&mut self, kind: Kind, offer: Offer, len: usize, ns: f64) {
         if self.has(Mechanism::Learning) {
-            self.table.decoded(kind, offer, len, ns);
+            self.costs.table.decoded(kind, offer, len, ns);
         }
     }
 
     /// Sets a link that was measured after the selector was made. Implausible values are ignored.
     pub fn set_link(&mut self, link: Link) {
         if link.is_sane() {
-            self.link = Observed::new(link);
-            self.gate.byte_ns = 0.0;
-            self.price();
+            self.costs.network = Observed::new(link);
+            self.price_anew();
         }
     }
 
@@ -357,7 +297,7 @@ impl Selector {
     /// them, and that they were sent within `sent_ns`. If they took longer to come than to be sent, this shows the bandwidth, otherwise only that it is
     /// not less. The network is assumed to send as fast as it receives.
     pub fn came(&mut self, bytes: usize, ns: f64, sent_ns: f64) {
-        self.link.came(bytes, ns, sent_ns);
+        self.costs.network.came(bytes, ns, sent_ns);
         self.price();
     }
 
@@ -365,29 +305,27 @@ impl Selector {
     /// is at least bytes over elapsed time: this number was transferred, while the rank waited or computed. It may also have waited for other ranks,
     /// so the bandwidth is assumed to be at most four times bytes over waiting time.
     pub fn passed(&mut self, bytes: usize, waited_ns: f64, elapsed_ns: f64) {
-        self.link.passed(bytes, waited_ns, elapsed_ns);
+        self.costs.network.passed(bytes, waited_ns, elapsed_ns);
         self.price();
     }
 
     /// The current estimate of the link.
     #[must_use]
     pub fn link(&self) -> Link {
-        *self.link.link()
+        *self.costs.network.link()
     }
 
     /// The length in bytes of the shortest message of a kind that may gain; `usize::MAX` if none does.
+    #[inline]
     #[must_use]
     pub fn shortest(&self, kind: Kind) -> usize {
-        match self.gate.shortest[kind as usize] {
-            u32::MAX => usize::MAX,
-            len => len as usize,
-        }
+        self.shortest[kind as usize]
     }
 
     /// The gain of compression.
     #[must_use]
     pub fn gain(&self) -> Gain {
-        Gain { raw_ns: self.gate.raw_ns, ..self.gain }
+        self.gain
     }
 
     /// The number of times that each choice was made. If the clock has shown that raw messages are faster, this is the choice for all.
@@ -401,27 +339,31 @@ impl Selector {
         }
     }
 
-    /// Determines what may gain, if the bandwidth has changed much since that was done.
+    /// Determines what may gain.
+    fn price_anew(&mut self) {
+        self.priced_mb_s = f64::INFINITY;
+        self.price();
+    }
+
+    /// The same if the bandwidth has changed much since that was done.
     fn price(&mut self) {
-        let (link, transfer, table) = (self.link.link(), self.transfer, &self.table);
-        let reads_all = !self.has(Mechanism::Length);
-        let gate = &mut self.gate;
-        if (1.0 / NEWS..NEWS).contains(&(1e3 / link.bandwidth_mb_s / gate.byte_ns)) {
+        let (costs, reads_all) = (&self.costs, !self.has(Mechanism::Length));
+        let mb_s = self.link().bandwidth_mb_s;
+        if (1.0 / NEWS..NEWS).contains(&(mb_s / self.priced_mb_s)) {
             return;
         }
-        if 1e3 / link.bandwidth_mb_s > gate.byte_ns {
-            self.misses = [[0; CLASSES]; KINDS];
+        if mb_s < self.priced_mb_s {
+            self.misses = [[0; SizeClass::COUNT]; KINDS];
         }
-        (gate.latency_ns, gate.byte_ns) = (link.latency_us * 1e3, 1e3 / link.bandwidth_mb_s);
-        for kind in Kind::ALL {
+        self.priced_mb_s = mb_s;
+        self.shortest = Kind::ALL.map(|kind| {
             let may_gain = |len: usize| {
-                let encode_ns = table.least_ns(kind, len);
-                let fraction = LEAST_FRACTION.max(table.shortest_fraction(len));
+                let encode_ns = costs.table.least_ns(kind, len);
+                let fraction = LEAST_FRACTION.max(costs.table.shortest_fraction(len));
                 let best = Packed { fraction, encode_ns, decode_ns: 0.0 };
-                best.time_ns(transfer, link, len) < link.time_ns(len as f64) || reads_all
+                costs.time_ns(best, len) < costs.raw_ns(len) || reads_all
             };
-            let class = SizeClass::all().find(|class| may_gain(class.start()));
-            gate.shortest[kind as usize] = class.map_or(u32::MAX, |class| class.start() as u32);
-        }
+            SizeClass::all().map(SizeClass::start).find(|&len| may_gain(len)).unwrap_or(usize::MAX)
+        });
     }
 }

@@ -9,13 +9,15 @@ use crate::heuristics::{Behaviour, Speed};
 use crate::sample::Level;
 use crate::selector::Offered;
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 use mpress_codec::Kind;
 
 /// The maximum number of codecs that are considered for a kind of message.
 pub(crate) const CANDIDATES: usize = 6;
 const KINDS: usize = Kind::ALL.len();
 const LEVELS: usize = Level::ALL.len();
+
+/// The codecs that are considered for each kind, by their index in the offers, and after them nothing.
+pub(crate) type Candidates = [[Option<Offer>; CANDIDATES]; KINDS];
 
 /// A codec never observed at a level may make messages shorter than expected by this fraction of their length. It is used where that would make it the
 /// best: optimism in the face of uncertainty (Lai and Robbins, *Asymptotically efficient adaptive allocation rules*, 1985).
@@ -25,8 +27,6 @@ const SHORTER: f32 = 0.3;
 const FORGOTTEN: f32 = 0.004;
 /// A codec is known with so much of an observation left.
 const KNOWN: f32 = 0.5;
-/// If a codec does better or worse than expected, others that were never observed there are expected to do so, too, by this part.
-const SHARED: f32 = 0.9;
 /// The number of observations that count, and the weight of a new one after the first few.
 const SEEN_MOST: f32 = 8.0;
 const WEIGHT: f32 = 0.25;
@@ -57,7 +57,7 @@ impl Line {
 
 /// A codec on messages of a kind and level.
 #[derive(Clone, Copy, Debug)]
-struct Cell {
+pub(crate) struct Cell {
     encode: Line,
     decode: Line,
     /// Compressed over raw bytes.
@@ -70,8 +70,8 @@ struct Cell {
 }
 
 impl Cell {
-    fn new(offered: &Offered<'_>, (kind, level): (Kind, Level), behaviours: &[Behaviour<'_>]) -> Self {
-        let known = behaviours.iter().filter(|b| b.kind == kind && b.codec == offered.name && b.is_sane());
+    fn new(codec: &str, (kind, level): (Kind, Level), behaviours: &[Behaviour<'_>]) -> Self {
+        let known = behaviours.iter().filter(|b| b.kind == kind && b.codec == codec && b.is_sane());
         let nearest = known.min_by_key(|b| (b.level as u8).abs_diff(level as u8));
         let (fraction, encode, decode) = match nearest {
             Some(b) => ((1.0 / b.ratio).min(1.0) as f32, &b.encode, &b.decode),
@@ -81,8 +81,14 @@ impl Cell {
         Self { encode, decode, fraction, pace: 1.0, decode_pace: 1.0, seen: 0.0 }
     }
 
+    /// Whether there was an observation, not too long ago.
+    pub(crate) fn is_known(&self) -> bool {
+        self.seen >= KNOWN
+    }
+
+    /// What encoding a message, or a part of one, is expected to take, in nanoseconds.
     #[inline]
-    fn encode_ns(&self, len: usize) -> f64 {
+    pub(crate) fn encode_ns(&self, len: usize) -> f64 {
         f64::from(self.pace * self.encode.ns(len))
     }
 
@@ -104,9 +110,7 @@ impl Cell {
 /// The codecs that may be chosen, and what is known of them.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
-    /// The candidates for each kind, by their index in the engine's offers.
-    offers: [[Offer; CANDIDATES]; KINDS],
-    counts: [u8; KINDS],
+    pub(crate) candidates: Candidates,
     /// No frame is shorter than this, in bytes.
     pub(crate) shortest_frame: usize,
     cells: Box<[[[Cell; CANDIDATES]; LEVELS]; KINDS]>,
@@ -115,37 +119,29 @@ pub(crate) struct Table {
 impl Table {
     /// By the heuristics. The first [`CANDIDATES`] offers for a kind are its candidates.
     pub(crate) fn new(offers: &[Offered<'_>], behaviours: &[Behaviour<'_>]) -> Self {
-        let of_kind = Kind::ALL.map(|kind| {
-            let suitable = (0..=Offer::MAX).zip(offers).filter(|(_, offered)| offered.kinds.contains(&kind));
-            suitable.take(CANDIDATES).collect::<Vec<_>>()
+        let candidates = Kind::ALL.map(|kind| {
+            let all = (0..=Offer::MAX).zip(offers);
+            let mut suitable = all.filter(|(_, offered)| offered.kinds.contains(&kind)).map(|(at, _)| at);
+            core::array::from_fn(|_| suitable.next())
         });
-        let nothing = Offered { name: "", kinds: &[] };
+        let name = |offer: Option<Offer>| offer.map_or("", |at| offers[usize::from(at)].name);
         let cells = Kind::ALL.map(|kind| {
             Level::ALL.map(|level| {
-                core::array::from_fn(|at| {
-                    let offered = of_kind[kind as usize].get(at).map_or(&nothing, |(_, offered)| *offered);
-                    Cell::new(offered, (kind, level), behaviours)
-                })
+                candidates[kind as usize].map(|offer| Cell::new(name(offer), (kind, level), behaviours))
             })
         });
-        Self {
-            offers: of_kind
-                .each_ref()
-                .map(|all| core::array::from_fn(|at| all.get(at).map_or(0, |one| one.0))),
-            counts: of_kind.map(|all| all.len() as u8), // at most `CANDIDATES`
-            shortest_frame: 0,
-            cells: Box::new(cells),
-        }
+        Self { candidates, shortest_frame: 0, cells: Box::new(cells) }
     }
 
-    /// The candidates for a kind.
-    #[inline]
-    pub(crate) fn offers(&self, kind: Kind) -> &[Offer] {
-        &self.offers[kind as usize][..usize::from(self.counts[kind as usize])]
-    }
-
+    /// The index of a candidate.
     fn place(&self, kind: Kind, offer: Offer) -> Option<usize> {
-        self.offers(kind).iter().position(|&one| one == offer)
+        self.candidates[kind as usize].iter().position(|&one| one == Some(offer))
+    }
+
+    /// What is known of a candidate on messages of a level.
+    #[inline]
+    pub(crate) fn cell(&self, kind: Kind, level: Level, at: usize) -> &Cell {
+        &self.cells[kind as usize][level as usize][at]
     }
 
     /// What is expected of each candidate for a message of this length, by what has been learned. One that is not known well, and of which coding takes less than
@@ -170,19 +166,8 @@ impl Table {
 
     #[inline]
     fn row(&self, kind: Kind, level: Level) -> impl Iterator<Item = &Cell> + '_ {
-        self.cells[kind as usize][level as usize].iter().take(usize::from(self.counts[kind as usize]))
-    }
-
-    /// Whether there was an observation of this candidate, not too long ago.
-    #[inline]
-    pub(crate) fn is_known(&self, kind: Kind, level: Level, at: usize) -> bool {
-        self.cells[kind as usize][level as usize][at].seen >= KNOWN
-    }
-
-    /// What encoding a message, or a part of one, is expected to take, in nanoseconds.
-    #[inline]
-    pub(crate) fn encode_ns(&self, kind: Kind, level: Level, at: usize, len: usize) -> f64 {
-        self.cells[kind as usize][level as usize][at].encode_ns(len)
+        let offers = self.candidates[kind as usize].iter().flatten();
+        self.cells[kind as usize][level as usize].iter().zip(offers).map(|(cell, _)| cell)
     }
 
     /// The least time of encoding and decoding a message of this length that becomes much shorter. One that does not takes less: codecs give it up.
@@ -204,17 +189,17 @@ impl Table {
 
     /// What decoding a message to `len` bytes is expected to take, in nanoseconds; `None` if the codec is no candidate.
     pub(crate) fn decode_ns(&self, (kind, level, offer): (Kind, Level, Offer), len: usize) -> Option<f64> {
-        Some(self.cells[kind as usize][level as usize][self.place(kind, offer)?].decode_ns(len))
+        Some(self.cell(kind, level, self.place(kind, offer)?).decode_ns(len))
     }
 
-    /// Records that `len` bytes were encoded to this fraction of their length in `ns` nanoseconds. `is_least`: the frame has the shortest length, which shows only
-    /// that the codec makes no more of them.
+    /// Records that `len` bytes were encoded to this fraction of their length. `is_least`: the frame has the shortest length, which shows only that the codec
+    /// makes no more of them. `ns`: in this time, unless it says nothing.
     pub(crate) fn encoded(
         &mut self,
         (kind, level, offer): (Kind, Level, Offer),
         len: usize,
         (fraction, is_least): (f64, bool),
-        ns: f64,
+        ns: Option<f64>,
     ) {
         let Some(at) = self.place(kind, offer).filter(|_| fraction.is_finite()) else { return };
         let row = &mut self.cells[kind as usize][level as usize];
@@ -225,22 +210,15 @@ impl Table {
             change = change.min(0.0);
         }
         cell.fraction += change;
-        let most = if cell.seen < 1.0 { FIRST_TIMES } else { TIMES };
-        let times = ns as f32 / cell.encode.ns(len);
-        // An encoder that gives up early shows only that it is not slower.
-        if fraction < 1.0 || times > cell.pace {
-            follow(&mut cell.pace, times, weight, most);
+        if let Some(ns) = ns {
+            let most = if cell.seen < 1.0 { FIRST_TIMES } else { TIMES };
+            follow(&mut cell.pace, ns as f32 / cell.encode.ns(len), weight, most);
         }
         cell.seen = (cell.seen + 1.0).min(SEEN_MOST);
+        // If a codec does better or worse than expected, others that were never observed there are expected to do so, too.
         for other in row.iter_mut().filter(|other| other.seen == 0.0) {
-            other.fraction = (other.fraction + SHARED * change).clamp(0.0, 1.0);
+            other.fraction = (other.fraction + change).clamp(0.0, 1.0);
         }
-    }
-
-    /// The same of a part of a message. Most of its time is that of loading code, which says nothing of the message.
-    pub(crate) fn probed(&mut self, cell: (Kind, Level, Offer), len: usize, fraction: f64) {
-        let Some(at) = self.place(cell.0, cell.2) else { return };
-        self.encoded(cell, len, (fraction, false), self.encode_ns(cell.0, cell.1, at, len));
     }
 
     /// Records that a message was decoded to `len` bytes in `ns` nanoseconds. Only its sender knows its level.
@@ -278,7 +256,7 @@ mod tests {
 
     fn encoded(table: &mut Table, level: Level, fraction: f64, ns: f64) {
         assert!(table.decode_ns((KIND, level, 1), 100_000).is_some());
-        table.encoded((KIND, level, 1), 100_000, (fraction, false), ns);
+        table.encoded((KIND, level, 1), 100_000, (fraction, false), Some(ns));
     }
 
     #[test]
@@ -287,7 +265,7 @@ mod tests {
         let hoped = |table: &Table, level| {
             table.expected(KIND, level, 100_000, f64::INFINITY).next().unwrap().fraction
         };
-        let is_known = |table: &Table| table.is_known(KIND, Level::High, 0);
+        let is_known = |table: &Table| table.cell(KIND, Level::High, 0).is_known();
         assert!((hoped(&table, Level::High) - 0.2).abs() < 1e-6 && !is_known(&table));
         encoded(&mut table, Level::High, 0.9, 101e3);
         assert!((hoped(&table, Level::High) - 0.825).abs() < 1e-6, "the first one is believed");

@@ -1,14 +1,14 @@
 //! Counts of decisions, of one process or summed over several.
 
-use crate::decision::{Choice, Offer};
+use crate::decision::Choice;
 use crate::guided::Guide;
-use crate::size::{CLASSES, SizeClass};
-use crate::table::CANDIDATES;
+use crate::size::SizeClass;
+use crate::table::{CANDIDATES, Candidates};
 use alloc::vec;
 use alloc::vec::Vec;
 use mpress_codec::Kind;
 
-const _: () = assert!(KINDS * CLASSES * CHOICES <= 1 << PLACE_BITS);
+const _: () = assert!(KINDS * SizeClass::COUNT * CHOICES <= 1 << PLACE_BITS);
 
 /// The bits of a remembered choice that say what it is; the others say for how many messages it stands, as a power of 2.
 const PLACE_BITS: u32 = 12;
@@ -20,8 +20,7 @@ const KINDS: usize = Kind::ALL.len();
 /// How often each choice was made for messages of each kind and size class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tally {
-    /// The candidates by kind.
-    offers: [Vec<Offer>; KINDS],
+    candidates: Candidates,
     words: Vec<u64>,
 }
 
@@ -53,8 +52,8 @@ impl Latest {
 }
 
 impl Tally {
-    pub(crate) fn new(offers: [Vec<Offer>; KINDS]) -> Self {
-        Self { offers, words: vec![0; KINDS * CLASSES * CHOICES] }
+    pub(crate) fn new(candidates: Candidates) -> Self {
+        Self { candidates, words: vec![0; KINDS * SizeClass::COUNT * CHOICES] }
     }
 
     /// Counts these choices.
@@ -97,7 +96,7 @@ impl Tally {
                 self.words[at..at + CHOICES].iter().enumerate().rev().max_by_key(|(_, count)| **count)?;
             let choice = match at.checked_sub(1) {
                 None => Choice::Raw,
-                Some(at) => Choice::Encode(*self.offers[kind as usize].get(at)?),
+                Some(at) => Choice::Encode(self.candidates[kind as usize][at]?),
             };
             (*messages > 0).then_some((Guide { kind, size, choice }, *messages))
         })
@@ -105,5 +104,5 @@ impl Tally {
 }
 
 fn place(kind: Kind, size: SizeClass) -> usize {
-    (kind as usize * CLASSES + size.index()) * CHOICES
+    (kind as usize * SizeClass::COUNT + size.index()) * CHOICES
 }

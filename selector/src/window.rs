@@ -1,10 +1,10 @@
 //! The compression window: the lengths between which compression may pay (PRAcTICaL-MPI, section 3, figure 1).
 
-use crate::size::{CLASSES, SizeClass};
+use crate::size::SizeClass;
 use alloc::vec::Vec;
 
 /// After this number of messages in a row without a gain, a size class is assumed not to gain.
-const PATIENCE: i8 = 4;
+const PATIENCE: u8 = 4;
 /// After this number of messages outside the window some are admitted, to detect changes; if they do not gain, the number doubles, up to the maximum.
 const REOPEN: u32 = 128;
 const REOPEN_MAX: u32 = 512;
@@ -28,9 +28,7 @@ pub struct Thresholds {
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
     /// By size class, the number of messages in a row that have not gained.
-    misses: [i8; CLASSES],
-    first: u8,
-    end: u8,
+    misses: [u8; SizeClass::COUNT],
     messages: u64,
     outside: u32,
     reopen: u32,
@@ -40,23 +38,15 @@ pub(crate) struct Window {
 impl Window {
     /// A window with all lengths inside.
     pub(crate) fn new() -> Self {
-        Self {
-            misses: [0; CLASSES],
-            first: 0,
-            end: CLASSES as u8,
-            messages: 0,
-            outside: 0,
-            reopen: REOPEN,
-            history: Vec::new(),
-        }
+        let (misses, history) = ([0; SizeClass::COUNT], Vec::new());
+        Self { misses, messages: 0, outside: 0, reopen: REOPEN, history }
     }
 
     /// Whether a message of this class may gain, as far as is known, or a check of that is due.
     #[inline]
     pub(crate) fn admits(&mut self, size: SizeClass) -> bool {
         self.messages += 1;
-        let at = size.index();
-        if self.misses[at] < PATIENCE {
+        if self.misses[size.index()] < PATIENCE {
             return true;
         }
         self.outside += 1;
@@ -65,8 +55,8 @@ impl Window {
         }
         self.outside = 0;
         self.reopen = (self.reopen * 2).min(REOPEN_MAX);
-        self.misses[at] = 0;
-        self.adjust();
+        self.misses[size.index()] = 0;
+        self.remember();
         true
     }
 
@@ -78,103 +68,47 @@ impl Window {
             self.reopen = REOPEN;
         } else if *misses < PATIENCE {
             *misses += 1;
-            if *misses == PATIENCE {
-                self.adjust();
-            }
+            self.remember();
         }
     }
 
     /// Forgets the knowledge of size classes.
     pub(crate) fn reset(&mut self) {
-        self.misses = [0; CLASSES];
+        self.misses = [0; SizeClass::COUNT];
         self.reopen = REOPEN;
-        self.adjust();
-    }
-
-    fn adjust(&mut self) {
-        let open = |misses: &i8| *misses < PATIENCE;
-        let first = self.misses.iter().position(open).unwrap_or(CLASSES);
-        let end = self.misses.iter().rposition(open).map_or(first, |last| last + 1);
-        if (first as u8, end as u8) != (self.first, self.end) {
-            (self.first, self.end) = (first as u8, end as u8);
-            self.remember();
-        }
-    }
-
-    fn remember(&mut self) {
-        if self.history.len() == HISTORY {
-            // Keep every other one, so that the history covers a run of any length.
-            let mut at = 0;
-            self.history.retain(|_| {
-                at += 1;
-                at % 2 == 1
-            });
-        }
-        self.history.push(self.thresholds());
+        self.remember();
     }
 
     /// The current thresholds.
     pub(crate) fn thresholds(&self) -> Thresholds {
-        let length =
-            |class: u8| SizeClass::all().nth(usize::from(class)).map_or(usize::MAX, SizeClass::start);
-        Thresholds { messages: self.messages, smallest: length(self.first), end: length(self.end) }
+        let open = |misses: &u8| *misses < PATIENCE;
+        let first = self.misses.iter().position(open).unwrap_or(SizeClass::COUNT);
+        let end = self.misses.iter().rposition(open).map_or(first, |last| last + 1);
+        let length = |class| SizeClass::all().nth(class).map_or(usize::MAX, SizeClass::start);
+        Thresholds { messages: self.messages, smallest: length(first), end: length(end) }
+    }
+
+    /// Adds the thresholds to the history if they have changed.
+    fn remember(&mut self) {
+        let now = self.thresholds();
+        let all = (SizeClass::of(0).start(), usize::MAX);
+        let last = self.history.last().map_or(all, |last| (last.smallest, last.end));
+        if (now.smallest, now.end) == last {
+            return;
+        }
+        if self.history.len() == HISTORY {
+            // Keep every other one, so that the history covers a run of any length.
+            let mut keep = false;
+            self.history.retain(|_| {
+                keep = !keep;
+                keep
+            });
+        }
+        self.history.push(now);
     }
 
     /// The thresholds after each change, the earliest first; a selection if there are very many.
     pub(crate) fn history(&self) -> &[Thresholds] {
         &self.history
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn size(len: usize) -> SizeClass {
-        SizeClass::of(len)
-    }
-
-    #[test]
-    fn sizes_that_do_not_gain_shut_and_open_again() {
-        let mut window = Window::new();
-        for len in [1024, 1536, 1 << 26] {
-            for _ in 0..PATIENCE {
-                assert!(window.admits(size(len)));
-                window.gained(size(len), false);
-            }
-            assert!(!window.admits(size(len)), "{len}");
-        }
-        let thresholds = window.thresholds();
-        assert_eq!((thresholds.smallest, thresholds.end), (2048, 1 << 26));
-        assert!(window.admits(size(5000)));
-        let again = (1..).find(|_| window.admits(size(1024)));
-        assert!(again.is_some_and(|messages| messages <= REOPEN), "{again:?}");
-        (0..PATIENCE).for_each(|_| window.gained(size(1024), false));
-        assert!(!window.admits(size(1024)));
-        let again = (1..).find(|_| window.admits(size(1024)));
-        assert!(again.is_some_and(|messages| messages > REOPEN), "{again:?}");
-        window.gained(size(1024), true);
-        assert!(window.admits(size(1024)));
-        assert_eq!(window.thresholds().smallest, 1024);
-    }
-
-    #[test]
-    fn a_hole_is_outside() {
-        let mut window = Window::new();
-        (0..PATIENCE).for_each(|_| window.gained(size(4096), false));
-        assert!(!window.admits(size(4096)));
-        assert!(window.admits(size(2048)) && window.admits(size(8192)));
-        assert_eq!(window.thresholds().smallest, 1024);
-    }
-
-    #[test]
-    fn history_is_bounded() {
-        let mut window = Window::new();
-        for _ in 0..1000 {
-            (0..PATIENCE).for_each(|_| window.gained(size(1024), false));
-            window.reset();
-        }
-        assert!(window.history().len() <= HISTORY);
-        assert!(window.history().is_sorted_by_key(|thresholds| thresholds.messages));
     }
 }

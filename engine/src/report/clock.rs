@@ -28,7 +28,7 @@ pub(super) fn words(clock: Option<ByTheClock>) -> [u64; WORDS] {
     match clock {
         None => [0; WORDS],
         Some(clock) if !clock.tells => [1, 0, 0, 0],
-        Some(clock) => [1, 1, whole(clock.speedup), whole(clock.error)],
+        Some(clock) => [1, 1, whole(clock.speedup), whole(clock.variance.sqrt())],
     }
 }
 
@@ -72,7 +72,7 @@ mod tests {
     use std::array;
 
     fn rank(speedup: f64, error: f64, tells: bool) -> [u64; WORDS] {
-        words(Some(ByTheClock { speedup, error, tells }))
+        words(Some(ByTheClock { speedup, variance: error * error, tells }))
     }
 
     fn sum(ranks: &[[u64; WORDS]]) -> Option<Clock> {

@@ -1,0 +1,89 @@
+//! What it costs to send a message, by what is known of codecs and network. Strategies that decide by that share this.
+
+use crate::bandwidth::Observed;
+use crate::decision::{Admitted, Choice, Decision, Offer};
+use crate::estimate::{Packed, Transfer};
+use crate::heuristics::Behaviour;
+use crate::link::{DEFAULT_LINK, Link};
+use crate::sample::Level;
+use crate::selector::Offered;
+use crate::table::Table;
+use mpress_codec::Kind;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Costs {
+    pub(crate) table: Table,
+    pub(crate) network: Observed,
+    pub(crate) transfer: Transfer,
+}
+
+impl Costs {
+    /// As [`Selector::new`](crate::Selector::new).
+    pub(crate) fn new(
+        offers: &[Offered<'_>],
+        behaviours: &[Behaviour<'_>],
+        link: Link,
+        transfer: Transfer,
+    ) -> Self {
+        let link = if link.is_sane() { link } else { DEFAULT_LINK };
+        Self { table: Table::new(offers, behaviours), network: Observed::new(link), transfer }
+    }
+
+    #[inline]
+    pub(crate) fn raw_ns(&self, len: usize) -> f64 {
+        self.network.link().time_ns(len as f64)
+    }
+
+    #[inline]
+    pub(crate) fn time_ns(&self, took: Packed, len: usize) -> f64 {
+        took.time_ns(self.transfer, self.network.link(), len)
+    }
+
+    /// The way that is expected to take least for a message of this level, and the candidate that is chosen. Codecs that are not known are hoped to be
+    /// better where coding takes less than the part `tried` of the raw time. There is one copy of this code: a program's own work has taken it from the
+    /// caches, and to load it takes longer than to run it.
+    #[inline(never)]
+    pub(crate) fn least(
+        &self,
+        Admitted { kind, len }: Admitted,
+        level: Level,
+        tried: f64,
+    ) -> (Decision, Option<usize>) {
+        let mut decision = Decision::raw(kind, len, Some(level), self.raw_ns(len));
+        let (mut least_ns, mut best) = (decision.raw_ns, None);
+        for (at, took) in self.table.expected(kind, level, len, tried * decision.raw_ns).enumerate() {
+            let ns = self.time_ns(took, len);
+            if ns < least_ns {
+                (least_ns, best) = (ns, Some(at));
+            }
+        }
+        let offer = best.and_then(|at| self.table.candidates[kind as usize][at]);
+        // What is hoped for is not what is expected.
+        let took = best.and_then(|at| self.table.expected(kind, level, len, 0.0).nth(at));
+        if let (Some(offer), Some(took)) = (offer, took) {
+            decision.choice = Choice::Encode(offer);
+            decision.expected_ns = self.time_ns(took, len);
+        }
+        (decision, best)
+    }
+
+    /// What it has gained, in nanoseconds, that the codec of this cell encoded a message to `wire_len` bytes in `ns` nanoseconds; `None` if the codec
+    /// is no candidate.
+    pub(crate) fn gain_ns(
+        &self,
+        cell: (Kind, Level, Offer),
+        len: usize,
+        wire_len: usize,
+        ns: f64,
+    ) -> Option<f64> {
+        let decode_ns = self.table.decode_ns(cell, len)?;
+        let decode_ns = if wire_len < len { decode_ns } else { 0.0 };
+        let took = Packed { fraction: fraction(wire_len, len), encode_ns: ns, decode_ns };
+        Some(self.raw_ns(len) - self.time_ns(took, len))
+    }
+}
+
+/// The fraction of a message that is sent; all of it if its codec does not make it shorter.
+pub(crate) fn fraction(wire_len: usize, len: usize) -> f64 {
+    (wire_len as f64 / len.max(1) as f64).min(1.0)
+}

@@ -1,0 +1,107 @@
+//! What the selector believes of the network's bandwidth.
+
+use mpress_selector::{Link, Selector, Transfer};
+
+const GIGABIT: Link = Link { latency_us: 20.0, bandwidth_mb_s: 120.0 };
+
+fn selector() -> Selector {
+    Selector::new(&[], &[], GIGABIT, Transfer::Serial)
+}
+
+#[test]
+fn a_change_shows_and_interruptions_do_not() {
+    let mut link = selector();
+    let time = |mb_s: f64| 1e6 * 1e3 / mb_s;
+    for at in 0..64 {
+        link.came(1_000_000, if at % 2 == 0 { time(110.0) } else { time(30.0) }, 1e6);
+        link.passed(1_000_000, time(110.0), time(110.0));
+    }
+    assert!((link.link().bandwidth_mb_s - 110.0).abs() < 1e-6, "{:?}", link.link());
+    let slower = (1..100).find(|_| {
+        link.came(1_000_000, time(11.0), 0.0);
+        link.link().bandwidth_mb_s < 12.0
+    });
+    assert!(slower.is_some_and(|samples| samples <= 16), "{slower:?}");
+    // What passed before the change is no bound after it.
+    link.passed(1_000_000, time(11.0), time(11.0));
+    assert!(link.link().bandwidth_mb_s < 12.0, "{:?}", link.link());
+    let faster = (1..100).find(|_| {
+        link.came(1_000_000, time(110.0), 0.0);
+        link.link().bandwidth_mb_s > 100.0
+    });
+    assert_eq!(faster, Some(6));
+}
+
+#[test]
+fn a_sender_that_takes_its_time_is_no_slow_network() {
+    let mut link = selector();
+    // The network takes 8.3 ms for what is sent within 100 or 4 ms.
+    (0..64).for_each(|_| link.came(1_000_000, 100e6, 100e6));
+    assert_eq!(link.link().bandwidth_mb_s, 120.0);
+    (0..64).for_each(|_| link.came(1_000_000, 4e6, 4e6));
+    assert!((link.link().bandwidth_mb_s - 250.0).abs() < 1e-6, "but it is at least this fast");
+}
+
+#[test]
+fn late_partners_do_not_hide_what_trains_have_shown() {
+    let mut link = selector();
+    for _ in 0..64 {
+        link.came(4 << 20, 4.2e6, 0.0);
+        // All the time the partner was 100 ms late.
+        link.passed(4 << 20, 104e6, 104e6);
+    }
+    assert!((link.link().bandwidth_mb_s - 998.6).abs() < 1.0, "{:?}", link.link());
+    // Without trains only the bound remains.
+    (0..16 + 1).for_each(|_| link.passed(4 << 20, 104e6, 104e6));
+    assert!(link.link().bandwidth_mb_s < 200.0, "{:?}", link.link());
+}
+
+#[test]
+fn old_trains_do_not_come_back() {
+    let mut link = selector();
+    (0..16).for_each(|_| link.came(1_000_000, 10e6, 0.0));
+    assert!((link.link().bandwidth_mb_s - 100.0).abs() < 1e-6);
+    (0..16).for_each(|_| link.came(1_000_000, 1e6, 1e6));
+    link.came(1_000_000, 2e6, 0.0);
+    assert!((link.link().bandwidth_mb_s - 1000.0).abs() < 1e-6, "{:?}", link.link());
+}
+
+#[test]
+fn what_passed_says_what_a_network_has_at_least_and_at_most() {
+    let mut link = selector();
+    let mut after = |waited: f64, elapsed: f64| {
+        (0..16).for_each(|_| link.passed(1_000_000, 1e9 / waited, 1e9 / elapsed));
+        link.link().bandwidth_mb_s
+    };
+    assert_eq!(after(40.0, 10.0), 120.0, "others may have been late");
+    assert_eq!(after(20.0, 10.0), 80.0, "but not as late as that");
+    assert_eq!(after(1e6, 30.0), 80.0, "what arrives while the rank computes says nothing of its speed");
+    assert!((after(1000.0, 1000.0) - 1000.0).abs() < 1e-6);
+}
+
+#[test]
+fn a_burst_of_messages_that_were_there_already_is_no_bandwidth() {
+    let mut link = selector();
+    for phase in 0..64 {
+        // The first of a phase took the time of the phase, the others only that of receiving them.
+        link.passed(4 << 20, 1e3, if phase % 4 == 0 { 400e6 } else { 10e6 });
+    }
+    assert_eq!(link.link().bandwidth_mb_s, 120.0);
+}
+
+#[test]
+fn nonsense_is_not_believed() {
+    let mut link = selector();
+    for (bytes, ns) in
+        [(0, 1e9), (1_000_000, 0.0), (1_000_000, f64::NAN), (1, f64::INFINITY), (usize::MAX, 20_001.0)]
+    {
+        for _ in 0..20 {
+            link.came(bytes, ns, 0.0);
+            link.came(bytes, ns, f64::NAN);
+            link.came(bytes, 1e3, ns);
+            link.passed(bytes, ns, ns);
+            link.passed(bytes, 0.0, ns);
+            assert!(link.link().is_sane(), "{bytes} {ns}");
+        }
+    }
+}
