@@ -19,7 +19,7 @@ const KEEP: usize = 16;
 const MUCH: usize = 8;
 /// The rest of a block is looked at if its first quarter does not take more by this fraction.
 const NEAR: u32 = 4;
-/// The longest reach, in bytes.
+/// The longest reach of lags that are tried, in bytes.
 const REACH: usize = 1024;
 
 /// The residuals of a block from the reference, and what the blocks before it have shown.
@@ -63,10 +63,12 @@ impl Blocks {
         let words = message.words;
         let raw = &words[at..words.len().min(at + BLOCK)];
         if let Some((predictor, len, kept)) = self.referring.last.take()
-            && kept + 1 < settings.kept
+            && (kept + 1 < settings.kept || len == 0)
         {
             let stream = self.reference_stream(kernel, message, at, predictor);
-            if stream.len <= len + len / KEEP + KEEP {
+            // Nothing is shorter than the words of the reference themselves.
+            let most = if kept + 1 < settings.kept { len + len / KEEP + KEEP } else { 0 };
+            if stream.len <= most {
                 self.referring.last = Some((predictor, len, kept + 1));
                 return self.write(kernel, raw, (predictor, W::ZERO, None), stream, settings, slots, out);
             }
