@@ -21,7 +21,7 @@ use crate::kernel;
 use crate::kernel::window::Window;
 use crate::word::Word;
 use block::Blocks;
-pub(crate) use columns::gather_column;
+pub(crate) use columns::{gather_column, second_column};
 use core::marker::PhantomData;
 use fields::{Guess, Structures, is_regular};
 use hints::Hints;

@@ -4,7 +4,7 @@
 use super::block::read;
 use super::rebuild::Scratch;
 use super::stream::Streams as _;
-use crate::encode::gather_column;
+use crate::encode::{gather_column, second_column};
 use crate::format::{COLUMN, Fields, PIECE, column_width};
 use core::mem::MaybeUninit;
 use mpress_codec::DecodeErrorKind::Length;
@@ -27,7 +27,8 @@ pub(super) fn read_records(
     let full = DecodeError::new(Length, place);
     let (stride, mut left) = (fields.stride(), out.remaining() / fields.stride());
     let mut others = reference.chunks(PIECE * stride);
-    let mut referring = [0; COLUMN];
+    let mut memory = None;
+    let referring = second_column(reference, &mut memory);
     while left > 0 {
         let records = left.min(PIECE);
         let other = others.next().unwrap_or_default();
@@ -37,7 +38,7 @@ pub(super) fn read_records(
         for (at, width) in fields.iter() {
             let mut column = [MaybeUninit::uninit(); COLUMN];
             let mut column = Out::new(&mut column[..records * column_width(width)]);
-            let (out, reference) = (&mut column, gather_column(other, at, width, stride, &mut referring));
+            let (out, reference) = (&mut column, gather_column(other, at, width, stride, referring));
             match width {
                 8 => read::<u64>(simd, scratch, wire, records, reference, out, 0)?,
                 4 => read::<u32>(simd, scratch, wire, records, reference, out, 0)?,

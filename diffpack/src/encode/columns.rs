@@ -27,13 +27,14 @@ pub(super) fn encode(
     out.store(&definition, len)?;
     let (records, tail) = raw.split_at(raw.len() / stride * stride);
     let mut others = reference.chunks(PIECE * stride);
-    let (mut column, mut referring) = ([0; COLUMN], [0; COLUMN]);
+    let (mut column, mut memory) = ([0; COLUMN], None);
+    let referring = second_column(reference, &mut memory);
     for piece in records.chunks(PIECE * stride) {
         let other = others.next().unwrap_or_default();
         for (at, width) in fields.iter() {
             let message = Message {
                 words: gather_column(piece, at, width, stride, &mut column),
-                reference: gather_column(other, at, width, stride, &mut referring),
+                reference: gather_column(other, at, width, stride, referring),
             };
             match width {
                 8 => encode_column::<u64>(simd, blocks, message, settings, out)?,
@@ -60,13 +61,21 @@ fn encode_column<W: Word>(
     )
 }
 
+/// The memory for columns of a reference, which is not touched if there is none.
+pub(crate) fn second_column<'a>(reference: &[u8], memory: &'a mut Option<[u8; COLUMN]>) -> &'a mut [u8] {
+    match reference {
+        [] => &mut [],
+        _ => memory.insert([0; COLUMN]),
+    }
+}
+
 /// Gathers the field at `at`, of `width` bytes, of each record of a piece.
 pub(crate) fn gather_column<'a>(
     piece: &[u8],
     at: usize,
     width: usize,
     stride: usize,
-    column: &'a mut [u8; COLUMN],
+    column: &'a mut [u8],
 ) -> &'a [u8] {
     let column = &mut column[..piece.len() / stride * column_width(width)];
     match width {
