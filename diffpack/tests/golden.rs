@@ -81,7 +81,7 @@ fn later() -> [Vec<u8>; 2] {
     let noise = random_bytes(4, 8 * 700);
     let word = |i: usize| u64::from_le_bytes(*noise[8 * i..].first_chunk().unwrap());
     let more = |i: usize| match i / 256 {
-        0 => u64::from(i % 5 == 0) * (word(i) % 9),
+        0 => u64::from(i.is_multiple_of(5)) * (word(i) % 9),
         1 => word(i) % 100,
         _ => 1_000_000 + 17 * i as u64 + word(i) % 4,
     };

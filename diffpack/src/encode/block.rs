@@ -94,6 +94,7 @@ impl Blocks {
 
     /// Writes the block, or stores it if it would not get shorter. The residuals, with this predictor, maximum and strip counts, have been found.
     #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "what a block is made with")]
     pub(super) fn write<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
