@@ -7,11 +7,11 @@ pub(crate) mod rebuild;
 mod stream;
 
 use crate::entries;
-use crate::format::{FORMAT, RECORDS, Slots};
+use crate::format::{FORMAT, RECORDS, REFERENCE};
 use crate::word::Word;
 use block::{prefetch, read};
 use core::marker::PhantomData;
-use mpress_codec::DecodeErrorKind::{Length, Unsupported};
+use mpress_codec::DecodeErrorKind::{Length, State, Unsupported};
 use mpress_codec::simd::Simd;
 use mpress_codec::{Decode, DecodeError, Full, Out, Reset};
 use mpress_codec_support::Wire;
@@ -32,6 +32,23 @@ impl<W: entries::Word> Decoder<W> {
         Self { simd: Simd::detect(), scratch: Scratch::new(), word: PhantomData }
     }
 
+    /// Decodes a wire of [`encode_with`](crate::Encoder::encode_with), which has an example, with the same `reference`; or one without a reference. Another reference of that
+    /// length makes another message, which only a check of the message finds.
+    ///
+    /// # Errors
+    /// Those of [`decode`](Decode::decode); [`State`] if the reference is not as long as the output.
+    pub fn decode_with(
+        &mut self,
+        reference: &[u8],
+        wire: &[u8],
+        out: &mut Out<'_>,
+    ) -> Result<(), DecodeError> {
+        if reference.len() != out.remaining() {
+            return Err(DecodeError::new(State, 0));
+        }
+        out.all_or_nothing(|out| W::decode(self, wire, Some(reference), out))
+    }
+
     /// Uses a kernel of this tier. The result is the same at every tier.
     #[must_use]
     pub fn with_simd(mut self, simd: Simd) -> Self {
@@ -50,26 +67,33 @@ impl<W: entries::Word> Reset for Decoder<W> {}
 
 impl<W: entries::Word> Decode for Decoder<W> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
-        out.all_or_nothing(|out| W::decode(self, wire, out))
+        out.all_or_nothing(|out| W::decode(self, wire, None, out))
     }
 }
 
 impl<W: Word> Decoder<W> {
-    /// Decodes a message.
-    pub(crate) fn message(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+    /// Decodes a message. A reference is as long.
+    pub(crate) fn message(
+        &mut self,
+        wire: &[u8],
+        reference: Option<&[u8]>,
+        out: &mut Out<'_>,
+    ) -> Result<(), DecodeError> {
         prefetch::<W>(self.simd, wire);
         let (raw_len, start) = (out.remaining(), out.len());
         let mut wire = Wire::new(wire);
         let flags = wire.byte()?;
-        if flags & !RECORDS != FORMAT {
+        let known = if reference.is_some() { RECORDS | REFERENCE } else { RECORDS };
+        if flags & !known != FORMAT {
             return Err(DecodeError::new(Unsupported, 0));
         }
+        let reference = reference.filter(|_| flags & REFERENCE != 0).unwrap_or_default();
         wire.message_len(raw_len)?;
         let Self { simd, scratch, .. } = self;
         if flags & RECORDS != 0 {
-            columns::read_records(*simd, scratch, &mut wire, out)?;
+            columns::read_records(*simd, scratch, &mut wire, reference, out)?;
         } else {
-            read::<W>(*simd, scratch, &mut wire, raw_len / W::WIDTH, &mut Slots::new(), out, start)?;
+            read::<W>(*simd, scratch, &mut wire, raw_len / W::WIDTH, reference, out, start)?;
         }
         let full = DecodeError::new(Length, wire.at);
         out.extend_from_slice(wire.take(out.remaining())?).map_err(|Full { .. }| full)?;

@@ -38,6 +38,10 @@ pub(crate) struct Settings {
     pub(crate) lookback: bool,
     /// Whether to look for the fields of records.
     pub(crate) records: bool,
+    /// Whether differences from a reference may have lags.
+    pub(crate) lags: bool,
+    /// The maximum number of blocks for which a reference is not looked at after blocks for which it did not pay off.
+    pub(crate) patience: u8,
 }
 
 impl Effort {
@@ -68,6 +72,8 @@ impl Effort {
                 thresholds: None,
                 lookback: false,
                 records: false,
+                lags: false,
+                patience: 2,
             },
             Self::Balanced => &Settings {
                 shortlist: 3,
@@ -81,6 +87,8 @@ impl Effort {
                 thresholds: Some(0),
                 lookback: false,
                 records: true,
+                lags: true,
+                patience: 2,
             },
             Self::Ratio => &Settings {
                 shortlist: 6,
@@ -94,6 +102,8 @@ impl Effort {
                 thresholds: Some(3),
                 lookback: true,
                 records: true,
+                lags: true,
+                patience: 0,
             },
         }
     }

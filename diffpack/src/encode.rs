@@ -8,6 +8,7 @@ mod fields;
 mod hints;
 mod lookback;
 mod piece;
+mod refer;
 mod search;
 mod split;
 mod stream;
@@ -15,18 +16,19 @@ mod stream;
 use crate::decode::Decoder;
 use crate::effort::{Effort, Settings};
 use crate::entries;
-use crate::format::{BLOCK, FORMAT, Head, Slots};
+use crate::format::{BLOCK, FORMAT, Head, REFERENCE, Slots};
 use crate::kernel;
 use crate::kernel::window::Window;
 use crate::word::Word;
 use block::Blocks;
+pub(crate) use columns::{gather_column, second_column};
 use core::marker::PhantomData;
 use fields::{Guess, Structures, is_regular};
 use hints::Hints;
 use mpress_codec::simd::Simd;
 use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out, Reset, length};
 use mpress_codec_support::{prefetch, put_header};
-use piece::{PIECE, Piece, Source, Verdict};
+use piece::{Message, PIECE, Piece, Source, Verdict};
 
 /// A copy of a block at the edge of a message: 6 KiB of words before it.
 type EdgeWindow = Window<8192>;
@@ -87,6 +89,42 @@ impl<W: entries::Word> Encoder<W> {
         Self { hints: Hints::some(), ..Self::new(effort) }
     }
 
+    /// Encodes `raw` as [`encode`](Encode::encode) does, with another message of the same length as a `reference`, which
+    /// [`decode_with`](crate::Decoder::decode_with) then needs, too: the last message of a channel, for example, where the receiver is known to have it. It may have any bytes;
+    /// those help that are near the message's at the same place. Where none help, the wire is one that [`decode`](mpress_codec::Decode::decode) reads, too.
+    ///
+    /// ```
+    /// use mpress_diffpack::{Decoder64, Effort, Encode, Encoder64, Out};
+    ///
+    /// let step = |time: f64| (0..1000).flat_map(|i| (f64::from(i).sin() + time).to_le_bytes()).collect::<Vec<u8>>();
+    /// let (last, this) = (step(2.0), step(2.0 + 1e-9));
+    /// let mut encoder = Encoder64::new(Effort::Balanced);
+    /// let mut wire = vec![0; encoder.max_encoded_len(this.len()).unwrap()];
+    /// let mut out = Out::from_slice(&mut wire);
+    /// encoder.encode_with(&last, &this, &mut out)?;
+    /// let len = out.len();
+    /// assert!(len < this.len() / 2);
+    ///
+    /// let mut raw = vec![0; this.len()];
+    /// Decoder64::new().decode_with(&last, &wire[..len], &mut Out::from_slice(&mut raw))?;
+    /// assert_eq!(raw, this);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`encode`](Encode::encode). If the reference has another length than `raw`, `needed` is `usize::MAX`, as no room will do.
+    pub fn encode_with(
+        &mut self,
+        reference: &[u8],
+        raw: &[u8],
+        out: &mut Out<'_>,
+    ) -> Result<(), EncodeError> {
+        if reference.len() != raw.len() {
+            return Err(EncodeError::new(usize::MAX, out.remaining()));
+        }
+        self.with_reference(raw, reference, out)
+    }
+
     /// Uses a kernel of this tier. The wire is the same at every tier.
     #[must_use]
     pub fn with_simd(mut self, simd: Simd) -> Self {
@@ -110,11 +148,18 @@ impl<W: entries::Word> Encode for Encoder<W> {
     }
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
+        self.with_reference(raw, &[], out)
+    }
+}
+
+impl<W: entries::Word> Encoder<W> {
+    /// Encodes a message. The reference is as long, or empty if there is none.
+    fn with_reference(&mut self, raw: &[u8], reference: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
         if self.hints.remember() {
-            out.within(most, |out| W::encode(self, raw, out))
+            out.within(most, |out| W::encode(self, raw, reference, out))
         } else {
-            out.attempt(most, |out| W::encode(self, raw, out))
+            out.attempt(most, |out| W::encode(self, raw, reference, out))
         }
     }
 }
@@ -147,28 +192,39 @@ impl<W: Word> Encoder<W> {
             || settings.records && is_regular(self.simd, raw)
     }
 
-    /// Encodes a message.
-    pub(crate) fn message(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
-        let settings = self.effort.settings();
+    /// Encodes a message. The reference is as long, or empty if there is none.
+    pub(crate) fn message(&mut self, raw: &[u8], reference: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
+        let (settings, start) = (self.effort.settings(), out.len());
+        let message = (raw, reference);
         if settings.records {
-            self.words_or_records(raw, settings, out)
+            self.words_or_records(message, settings, out)?;
         } else {
-            self.words(raw, settings, out)
+            self.words(message, settings, out)?;
         }
+        if self.blocks.referring.used {
+            out.written_mut()[start] |= REFERENCE;
+        }
+        Ok(())
     }
 
     /// Encodes a message of words, or of records if that seems to be shorter.
     #[inline(never)]
-    fn words_or_records(&mut self, raw: &[u8], settings: &Settings, out: &mut Out<'_>) -> Result<(), Full> {
+    fn words_or_records(
+        &mut self,
+        message: (&[u8], &[u8]),
+        settings: &Settings,
+        out: &mut Out<'_>,
+    ) -> Result<(), Full> {
+        let (raw, _) = message;
         if !self.hints.remember() {
             self.structures.forget();
         }
         let guess = self.structures.guess::<W>(self.simd, raw);
         if guess == Guess::No {
-            return self.words(raw, settings, out);
+            return self.words(message, settings, out);
         }
         let (start, room) = (out.len(), out.remaining());
-        let records_len = match self.records(raw, settings, out) {
+        let records_len = match self.records(message, settings, out) {
             Ok(()) => out.len() - start,
             // With more room it could be the wire, which does not depend on the room.
             Err(Full) if guess == Guess::Yes && room < raw.len() => return Err(Full),
@@ -178,37 +234,50 @@ impl<W: Word> Encoder<W> {
             return Ok(());
         }
         out.truncate(start);
-        self.words(raw, settings, out)?;
+        self.words(message, settings, out)?;
         if out.len() - start <= records_len {
             self.structures.missed();
             return Ok(());
         }
         self.structures.hit();
         out.truncate(start);
-        self.records(raw, settings, out)
+        self.records(message, settings, out)
     }
 
     /// Encodes a message of words.
-    fn words(&mut self, raw: &[u8], settings: &Settings, out: &mut Out<'_>) -> Result<(), Full> {
+    fn words(
+        &mut self,
+        (raw, reference): (&[u8], &[u8]),
+        settings: &Settings,
+        out: &mut Out<'_>,
+    ) -> Result<(), Full> {
         let (words, tail) = raw.split_at(raw.len() / W::WIDTH * W::WIDTH);
+        let reference = reference.get(..words.len()).unwrap_or_default();
         let Self { simd, blocks, hints, .. } = self;
+        blocks.referring.used = false;
         header(0, raw, out)?;
         let mut slots = Slots::new();
         blocks.begin_message(settings, hints.remember());
         for start in (0..words.len()).step_by(PIECE) {
-            let words = &words[..words.len().min(start + PIECE)];
+            let message = Message { words: &words[..words.len().min(start + PIECE)], reference };
             let (source, slots) = (Source::Search(hints), &mut slots);
             kernel::with(
                 *simd,
-                Piece::<W> { words, start, source, settings, blocks, slots, out, word: PhantomData },
+                Piece::<W> { message, start, source, settings, blocks, slots, out, word: PhantomData },
             )?;
         }
         out.extend_from_slice(tail)
     }
 
     /// Encodes a message of records with the guessed fields.
-    fn records(&mut self, raw: &[u8], settings: &Settings, out: &mut Out<'_>) -> Result<(), Full> {
-        columns::encode(self.simd, &mut self.blocks, self.structures.fields(), raw, settings, out)
+    fn records(
+        &mut self,
+        message: (&[u8], &[u8]),
+        settings: &Settings,
+        out: &mut Out<'_>,
+    ) -> Result<(), Full> {
+        self.blocks.referring.used = false;
+        columns::encode(self.simd, &mut self.blocks, self.structures.fields(), message, settings, out)
     }
 }
 

@@ -21,8 +21,18 @@ mod internal {
     /// that uses it.
     pub trait Entries: Sized {
         fn worthwhile(encoder: &Encoder<Self>, raw: &[u8]) -> bool;
-        fn encode(encoder: &mut Encoder<Self>, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full>;
-        fn decode(decoder: &mut Decoder<Self>, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError>;
+        fn encode(
+            encoder: &mut Encoder<Self>,
+            raw: &[u8],
+            reference: &[u8],
+            out: &mut Out<'_>,
+        ) -> Result<(), Full>;
+        fn decode(
+            decoder: &mut Decoder<Self>,
+            wire: &[u8],
+            reference: Option<&[u8]>,
+            out: &mut Out<'_>,
+        ) -> Result<(), DecodeError>;
     }
 }
 
@@ -37,11 +47,11 @@ macro_rules! words {
             fn worthwhile(encoder: &Encoder<Self>, raw: &[u8]) -> bool {
                 encoder.verdict(raw)
             }
-            fn encode(encoder: &mut Encoder<Self>, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
-                encoder.message(raw, out)
+            fn encode(encoder: &mut Encoder<Self>, raw: &[u8], reference: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
+                encoder.message(raw, reference, out)
             }
-            fn decode(decoder: &mut Decoder<Self>, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
-                decoder.message(wire, out)
+            fn decode(decoder: &mut Decoder<Self>, wire: &[u8], reference: Option<&[u8]>, out: &mut Out<'_>) -> Result<(), DecodeError> {
+                decoder.message(wire, reference, out)
             }
         }
     )* };

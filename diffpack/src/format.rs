@@ -11,6 +11,8 @@ pub(crate) use predictor::{Domain, Malformed, Predictor, Slots};
 pub(crate) const FORMAT: u8 = 1 << 4;
 /// In byte 0: the message is one of records.
 pub(crate) const RECORDS: u8 = 1;
+/// In byte 0: blocks may be differences from a reference, an earlier message.
+pub(crate) const REFERENCE: u8 = 2;
 /// Raw bytes of a full block (section 3).
 pub(crate) const BLOCK: usize = 2048;
 /// Groups of a full block (section 3).

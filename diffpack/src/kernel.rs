@@ -59,6 +59,10 @@ macro_rules! operations {
             fixed::trailing_zeros(residuals: &Block) -> Widths;
             fixed::strip(residuals: &mut Block, counts: &Widths);
             fixed::unstrip(residuals: &mut Groups, counts: &Widths);
+            fixed::against(words: &[u8], reference: &[u8], residuals: &mut Groups);
+            fixed::undo_against(reference: &[u8], residuals: &mut Groups);
+            fixed::minus(words: &[u8], reference: &[u8], differences: &mut [u8]);
+            fixed::more(others: &Block, residuals: &mut Groups);
         }
     };
 }
@@ -87,7 +91,7 @@ macro_rules! apart {
     };
 }
 
-/// A module of the functions for the fixed-point domain: those of the portable kernel, compiled for these features.
+/// A module of the functions for fixed point and references: those of the portable kernel, compiled for these features.
 #[cfg(target_arch = "x86_64")]
 macro_rules! fixed {
     ($features:literal) => {
@@ -98,6 +102,10 @@ macro_rules! fixed {
             trailing_zeros(residuals: &Block) -> Widths;
             strip(residuals: &mut Block, counts: &Widths);
             unstrip(residuals: &mut Groups, counts: &Widths);
+            against(words: &[u8], reference: &[u8], residuals: &mut Groups);
+            undo_against(reference: &[u8], residuals: &mut Groups);
+            minus(words: &[u8], reference: &[u8], differences: &mut [u8]);
+            more(others: &Block, residuals: &mut Groups);
         }
     };
     (@ $features:tt $($name:ident($($value:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
@@ -254,6 +262,14 @@ pub(crate) trait Kernel<W>: Copy {
     fn strip(self, residuals: &mut Block, counts: &Widths);
     /// The inverse of [`strip`](Kernel::strip).
     fn unstrip(self, residuals: &mut Groups, counts: &Widths);
+    /// The differences between words and those of a reference, zigzagged.
+    fn against(self, words: &[u8], reference: &[u8], residuals: &mut Groups);
+    /// The inverse of [`against`](Kernel::against), in place.
+    fn undo_against(self, reference: &[u8], residuals: &mut Groups);
+    /// The differences between words and those of a reference.
+    fn minus(self, words: &[u8], reference: &[u8], differences: &mut [u8]);
+    /// Adds zigzagged differences to others.
+    fn more(self, others: &Block, residuals: &mut Groups);
 }
 
 /// An operation to run with a kernel. `run` and what it calls for every block are inlined into the kernel's `enter`.

@@ -1,11 +1,12 @@
-//! Wires written by an encoder: they must stay readable as long as the format exists. `NAME.raw` is the message, `NAME.CODEC.EFFORT` its wire.
+//! Wires written by an encoder: they must stay readable as long as the format exists. `NAME.raw` is the message, `NAME.CODEC.EFFORT` its wire, `NAME.reference` the
+//! reference of those that have one.
 //! The current encoder may write different ones, as it may choose better.
 //!
 //! With `MPRESS_WRITE_GOLDEN=1`, missing files are written. Existing files never change.
 #![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
-use mpress_codec::Codec;
 use mpress_codec::conformance::{decode, encode, random_bytes, tiers};
+use mpress_codec::{Codec, Encode, Out};
 use mpress_diffpack::{Decoder, Diffpack, Effort, Encoder, Word};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -75,6 +76,20 @@ fn messages() -> [(&'static str, Vec<u8>); 15] {
     ]
 }
 
+/// A message and its reference: words that are the same, that are a little more, and that are more by a ramp.
+fn later() -> [Vec<u8>; 2] {
+    let noise = random_bytes(4, 8 * 700);
+    let word = |i: usize| u64::from_le_bytes(*noise[8 * i..].first_chunk().unwrap());
+    let more = |i: usize| match i / 256 {
+        0 => u64::from(i.is_multiple_of(5)) * (word(i) % 9),
+        1 => word(i) % 100,
+        _ => 1_000_000 + 17 * i as u64 + word(i) % 4,
+    };
+    let words =
+        |word: &dyn Fn(usize) -> u64| (0..700).flat_map(|i| word(i).to_le_bytes()).collect::<Vec<u8>>();
+    [words(&|i| word(i).wrapping_add(more(i))), words(&word)]
+}
+
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
 }
@@ -99,6 +114,38 @@ fn run<W: Word>() {
             }
         }
     }
+}
+
+fn run_referring<W: Word>() {
+    let [raw, reference] = later();
+    assert!(
+        golden("later.raw", || raw.clone()) == raw
+            && golden("later.reference", || reference.clone()) == reference
+    );
+    for &effort in Effort::ALL {
+        let file = format!("later.{}.{}", Diffpack::<W>::NAME, effort.name());
+        let wire = golden(&file, || {
+            let mut encoder = Encoder::<W>::new(effort);
+            let mut wire = vec![0; encoder.max_encoded_len(raw.len()).unwrap()];
+            let mut out = Out::from_slice(&mut wire);
+            encoder.encode_with(&reference, &raw, &mut out).unwrap();
+            out.written().to_vec()
+        });
+        assert_eq!(wire[0], 1 << 4 | 2, "{file} does not need the reference");
+        for simd in tiers() {
+            let mut back = vec![0; raw.len()];
+            let mut out = Out::from_slice(&mut back);
+            Decoder::<W>::new().with_simd(simd).decode_with(&reference, &wire, &mut out).unwrap();
+            assert!(back == raw, "{file} at {simd:?} is not read");
+        }
+    }
+}
+
+#[test]
+fn written_wires_with_a_reference() {
+    run_referring::<u64>();
+    run_referring::<u32>();
+    run_referring::<u16>();
 }
 
 #[test]

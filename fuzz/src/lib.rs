@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use mpress_codec::simd::Simd;
-use mpress_codec::{Decode, DecodeErrorKind, Encode, Out};
+use mpress_codec::{Decode, DecodeError, DecodeErrorKind, Encode, EncodeError, Out, Reset};
 use mpress_dfcm::{Decoder, Encoder, Lines, Word};
 use mpress_diffpack::{Decoder as DiffpackDecoder, Effort, Encoder as DiffpackEncoder, Word as DiffpackWord};
 
@@ -10,7 +10,7 @@ use mpress_diffpack::{Decoder as DiffpackDecoder, Effort, Encoder as DiffpackEnc
 pub type Pair = (Box<dyn Encode>, Box<dyn Decode>);
 
 /// The number of codecs that [`pair`] knows; higher numbers wrap around.
-pub const CODECS: u8 = 18;
+pub const CODECS: u8 = 21;
 
 /// The codec with this number, with settings selected by a byte.
 pub fn pair(codec: u8, setting: u8, simd: Simd) -> Pair {
@@ -32,7 +32,10 @@ pub fn pair(codec: u8, setting: u8, simd: Simd) -> Pair {
         14 => return rle_huffman(setting, simd),
         15 => return fpc(setting, simd),
         16 => return rice(setting, simd),
-        _ => return zstd(),
+        17 => return zstd(),
+        18 => return with_reference::<u64>(setting, simd),
+        19 => return with_reference::<u32>(setting, simd),
+        _ => return with_reference::<u16>(setting, simd),
     };
     dfcm::<u64>(encoder, simd)
 }
@@ -49,6 +52,41 @@ fn dfcm<W: Word + 'static>(
     let decoder = Decoder::<W, _>::with_lines(memory(), LARGEST);
     let (encoder, decoder) = (encoder.expect("memory"), decoder.expect("memory"));
     (Box::new(encoder.with_simd(simd)), Box::new(decoder.with_simd(simd)))
+}
+
+/// An encoder or a decoder of diffpack with a reference for each length: some of these bytes, again and again.
+struct With<T>(T, [u8; 5]);
+
+impl<T> With<T> {
+    fn reference(&self, len: usize) -> Vec<u8> {
+        self.1.into_iter().cycle().take(len).collect()
+    }
+}
+
+impl<T> Reset for With<T> {}
+
+impl<W: DiffpackWord> Encode for With<DiffpackEncoder<W>> {
+    fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
+        self.0.max_encoded_len(raw_len)
+    }
+    fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
+        let reference = self.reference(raw.len());
+        self.0.encode_with(&reference, raw, out)
+    }
+}
+
+impl<W: DiffpackWord> Decode for With<DiffpackDecoder<W>> {
+    fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+        let reference = self.reference(out.remaining());
+        self.0.decode_with(&reference, wire, out)
+    }
+}
+
+fn with_reference<W: DiffpackWord>(setting: u8, simd: Simd) -> Pair {
+    let effort = Effort::ALL[usize::from(setting) % Effort::ALL.len()];
+    let bytes = [0, 0, setting, setting / 3, setting];
+    let encoder = DiffpackEncoder::<W>::new(effort).with_simd(simd);
+    (Box::new(With(encoder, bytes)), Box::new(With(DiffpackDecoder::<W>::new().with_simd(simd), bytes)))
 }
 
 fn dfcm_lanes(setting: u8, simd: Simd) -> Pair {

@@ -1,9 +1,9 @@
 //! Reads blocks: the residuals of each, and the words that they make (format, section 3).
 #![forbid(unsafe_code)]
 
-use super::rebuild::{Form, Packed, Scratch};
+use super::rebuild::{DecodeWindow, Form, Packed, Scratch};
 use super::stream::Streams as _;
-use crate::format::{Domain, GROUPS, Head, Predictor, Slots};
+use crate::format::{BLOCK, Domain, GROUPS, Head, Predictor, Slots};
 use crate::kernel::block::{Block, Widths, count};
 use crate::kernel::{self, Kernel, Work};
 use crate::word::Word;
@@ -12,17 +12,18 @@ use mpress_codec::simd::Simd;
 use mpress_codec::{DecodeError, Full, Out};
 use mpress_codec_support::{self as support, Wire};
 
-/// Reads the blocks of `words` words: of a message, or of a column of records. The words in `out` from `start` on predict them.
+/// Reads the blocks of `words` words: of a message, or of a column of records. The words in `out` from `start` on predict them, and
+/// those of the reference, which is empty if there is none.
 pub(super) fn read<W: Word>(
     simd: Simd,
     scratch: &mut Scratch,
     wire: &mut Wire<'_>,
     words: usize,
-    slots: &mut Slots,
+    reference: &[u8],
     out: &mut Out<'_>,
     start: usize,
 ) -> Result<(), DecodeError> {
-    kernel::with::<W, _>(simd, Read { scratch, wire, words, slots, out, start })
+    kernel::with::<W, _>(simd, Read { scratch, wire, words, reference, out, start })
 }
 
 /// Asks for the code for blocks, and for the wire.
@@ -38,7 +39,7 @@ struct Read<'a, 'w, 'o> {
     scratch: &'a mut Scratch,
     wire: &'a mut Wire<'w>,
     words: usize,
-    slots: &'a mut Slots,
+    reference: &'a [u8],
     out: &'a mut Out<'o>,
     start: usize,
 }
@@ -48,12 +49,13 @@ impl<W: Word> Work<W> for Read<'_, '_, '_> {
 
     #[inline(always)]
     fn run<K: Kernel<W>>(self, kernel: K) -> Result<(), DecodeError> {
-        let Self { scratch, wire, words, slots, out, start } = self;
+        let Self { scratch, wire, words, reference, out, start } = self;
+        let slots = &mut Slots::new();
         scratch.window.forget();
         let mut left = words;
         while left > 0 {
             let words = left.min(W::BLOCK);
-            scratch.block(kernel, wire, words, slots, out, start)?;
+            scratch.block(kernel, wire, (words, reference), slots, out, start)?;
             left -= words;
         }
         Ok(())
@@ -67,7 +69,7 @@ impl Scratch {
         &mut self,
         kernel: K,
         wire: &mut Wire<'_>,
-        words: usize,
+        (words, reference): (usize, &[u8]),
         slots: &mut Slots,
         out: &mut Out<'_>,
         start: usize,
@@ -84,7 +86,8 @@ impl Scratch {
         let slot = wire.slot::<W>(head, slots)?;
         let predictor = slots.get(slot).ok_or(wire.corrupt())?;
         let is_fixed = matches!(predictor.domain, Domain::Fixed(_));
-        if head.has(Head::STRIP) && !is_fixed {
+        let refers = predictor.domain == Domain::Reference;
+        if head.has(Head::STRIP) && !is_fixed || refers && reference.is_empty() {
             return Err(corrupt);
         }
         if out.len() == start {
@@ -92,6 +95,10 @@ impl Scratch {
         }
         if predictor.domain == Domain::Lookback {
             return kernel.apart(|| self.look_back(kernel, wire, head, words, out, start));
+        }
+        if refers {
+            let block = (predictor, words, reference);
+            return kernel.apart(|| self.refer(kernel, wire, head, block, out, start));
         }
         let maximum = if predictor.has_maximum() { W::load(wire.take(W::WIDTH)?, 0) } else { W::ZERO };
         let form = Form { predictor, maximum, words };
@@ -129,6 +136,41 @@ impl Scratch {
         self.residuals(kernel, wire, head, words)?;
         append_near::<W>(&self.other, self.words.block(), words, out, start)
             .map_err(|_| DecodeError::new(Length, place))
+    }
+
+    /// Reads a block of differences from a reference, after its definition (format, section 5).
+    #[inline(always)]
+    fn refer<W: Word, K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        wire: &mut Wire<'_>,
+        head: Head,
+        (predictor, words, reference): (&Predictor, usize, &[u8]),
+        out: &mut Out<'_>,
+        start: usize,
+    ) -> Result<(), DecodeError> {
+        let full = DecodeError::new(Length, wire.at);
+        let (at, reach) = (out.len() - start, predictor.reach() * W::WIDTH);
+        // The words of the reference themselves.
+        if head.0 & (Head::WIDTHS | Head::SPLIT) == 0 && reach == 0 {
+            let same = reference.get(at..at + words * W::WIDTH).unwrap_or_default();
+            return out.extend_from_slice(same).map_err(|_| full);
+        }
+        self.residuals(kernel, wire, head, words)?;
+        if reach == 0 {
+            kernel.undo_against(reference.get(at..).unwrap_or_default(), self.words.groups_mut());
+            return out.extend_from_slice(&self.words.block()[..words * W::WIDTH]).map_err(|_| full);
+        }
+        // The differences of the words are those of the reference and the residuals.
+        let inside = reach <= at && reference.len() - at >= BLOCK;
+        if !inside {
+            self.window.fill(reference, at, reach);
+        }
+        let (bytes, at) = if inside { (reference, at) } else { (self.window.bytes(), DecodeWindow::AT) };
+        kernel.difference(bytes, at, predictor.lags(), self.other.groups_mut());
+        kernel.more(&self.other, self.words.groups_mut());
+        let form = Form { predictor: &predictor.in_domain(Domain::Integer), maximum: W::ZERO, words };
+        kernel.rebuild(None, &form, self, start, out).map_err(|_| full)
     }
 
     /// Reads strip counts and residuals, and shifts the zeros in again (format, section 5).

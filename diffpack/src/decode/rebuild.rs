@@ -10,7 +10,7 @@ use crate::word::Word;
 use mpress_codec::{Full, Out};
 
 /// The words before a block, as far back as a predictor may reach, and the block.
-type DecodeWindow = Window<{ GROUP + (MAX_REACH + 1) * 8 + BLOCK }>;
+pub(crate) type DecodeWindow = Window<{ GROUP + (MAX_REACH + 1) * 8 + BLOCK }>;
 
 /// How the residuals of a block become words.
 #[derive(Clone, Copy, Debug)]

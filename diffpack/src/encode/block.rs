@@ -4,8 +4,11 @@
 use super::EdgeWindow;
 use super::choose::{Choice, Filled};
 use super::lookback::Lookback;
+use super::piece::Message;
+use super::refer::Referring;
 use super::search::Shortlist;
 use super::split::Dealt;
+use super::stream::Stream;
 use crate::effort::Settings;
 use crate::format::{BLOCK, Domain, GROUP, GROUPS, Head, Predictor, Slots};
 use crate::kernel::block::{Block, groups, samples};
@@ -16,6 +19,9 @@ use mpress_codec::{Full, Out};
 /// Bytes past a block that packers may write before they cut it off.
 const SPARE: usize = 2 * GROUP;
 
+/// Strip counts, packed (format, section 5).
+pub(super) type Strip = [u8; GROUPS / 2];
+
 /// Scratch memory for encoding blocks.
 #[derive(Clone, Debug)]
 pub(super) struct Blocks {
@@ -24,7 +30,8 @@ pub(super) struct Blocks {
     pub(super) filled: Option<Filled>,
     /// The choice of the last block for which all predictors were compared.
     pub(super) last: Option<Choice>,
-    residuals: Block,
+    pub(super) referring: Referring,
+    pub(super) residuals: Block,
     dealt: Dealt,
     pub(super) lookback: Lookback,
 }
@@ -35,6 +42,7 @@ impl Blocks {
             window: EdgeWindow::new(),
             filled: None,
             last: None,
+            referring: Referring::new(),
             residuals: Block::ZERO,
             dealt: Dealt::ZERO,
             lookback: Lookback::new(),
@@ -50,6 +58,7 @@ impl Blocks {
 
     /// Begins a piece. `first`, if it is in the shortlist, is the expected choice of the first block.
     pub(super) fn begin(&mut self, first: Option<Choice>, shortlist: &Shortlist) {
+        self.referring.begin();
         self.window.forget();
         self.last = first.filter(|first| shortlist.predictors().contains(&first.predictor));
     }
@@ -60,27 +69,49 @@ impl Blocks {
     pub(super) fn encode<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
-        message: &[u8],
+        message: Message<'_>,
         at: usize,
         shortlist: &Shortlist,
         settings: &Settings,
         slots: &mut Slots,
         out: &mut Out<'_>,
     ) -> Result<(), Full> {
-        let raw = &message[at..message.len().min(at + BLOCK)];
-        let words = raw.len() / W::WIDTH;
         self.filled = None;
-        let Some(predictor) = self.choose(kernel, message, at, shortlist, settings) else {
-            return stored(raw, out);
-        };
-        let maximum = self.find_residuals(kernel, message, at, predictor);
-        fill_sample(&mut self.residuals, raw.len());
+        if !message.reference.is_empty() {
+            return kernel.apart(|| self.refer(kernel, message, at, shortlist, settings, slots, out));
+        }
+        let words = message.words;
+        let raw = &words[at..words.len().min(at + BLOCK)];
+        match self.choose(kernel, words, at, shortlist, settings) {
+            Some(predictor) => {
+                let (maximum, strip) = self.find_residuals(kernel, words, at, predictor);
+                let stream = Stream::new::<W, K>(kernel, &self.residuals, raw.len() / W::WIDTH);
+                self.write(kernel, raw, (predictor, maximum, strip), stream, settings, slots, out)
+            }
+            None => stored(raw, out),
+        }
+    }
+
+    /// Writes the block, or stores it if it would not get shorter. The residuals, with this predictor, maximum and strip counts, have been found.
+    #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "what a block is made with")]
+    pub(super) fn write<W: Word, K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        raw: &[u8],
+        (predictor, maximum, strip): (Predictor, W, Option<Strip>),
+        stream: Stream,
+        settings: &Settings,
+        slots: &mut Slots,
+        out: &mut Out<'_>,
+    ) -> Result<(), Full> {
+        let words = raw.len() / W::WIDTH;
         let groups = words.div_ceil(W::LANES);
-        let strip = match predictor.domain {
-            Domain::Fixed(_) => strip_zeros(kernel, &mut self.residuals, groups),
-            _ => None,
+        let residuals = match predictor.domain {
+            Domain::Reference => &self.referring.residuals,
+            _ => &self.residuals,
         };
-        let coding = self.dealt.coding(kernel, &self.residuals, words, settings.thresholds);
+        let coding = self.dealt.coding(kernel, residuals, words, stream, settings.thresholds);
         let slot = slots.find(predictor);
         let (definition, definition_len) = match slot {
             Some(_) => ([0; 9], 0),
@@ -98,6 +129,7 @@ impl Blocks {
         out.extend_from_slice(&head.to_le_bytes())?;
         if slot.is_none() {
             slots.define(predictor);
+            self.referring.used |= predictor.domain == Domain::Reference;
             out.store(&definition, definition_len)?;
         }
         let mut word = [0; 8];
@@ -106,7 +138,7 @@ impl Blocks {
         if let Some(strip) = strip {
             out.store(&strip, strip_len)?;
         }
-        self.dealt.write(kernel, &coding, &self.residuals, words, out)
+        self.dealt.write(kernel, &coding, residuals, words, out)
     }
 
     /// Encodes the block at `at` again, by distances to earlier words, and keeps what is shorter. The block and its definitions were written from
@@ -157,7 +189,8 @@ impl Blocks {
     ) -> Result<(), Full> {
         let predictor = Predictor::LOOKBACK;
         let distances = self.lookback.distances();
-        let coding = self.dealt.coding(kernel, distances, words, settings.thresholds);
+        let stream = Stream::new::<W, K>(kernel, distances, words);
+        let coding = self.dealt.coding(kernel, distances, words, stream, settings.thresholds);
         let slot = slots.find(predictor);
         let head = coding.head() | slot.unwrap_or(Head::DEFINED) << 12;
         out.extend_from_slice(&head.to_le_bytes())?;
@@ -167,21 +200,22 @@ impl Blocks {
             out.store(&definition, len)?;
         }
         self.dealt.write(kernel, &coding, distances, words, out)?;
-        let coding = self.dealt.coding(kernel, &self.residuals, words, settings.thresholds);
+        let stream = Stream::new::<W, K>(kernel, &self.residuals, words);
+        let coding = self.dealt.coding(kernel, &self.residuals, words, stream, settings.thresholds);
         out.extend_from_slice(&coding.head().to_le_bytes())?;
         self.dealt.write(kernel, &coding, &self.residuals, words, out)
     }
 
-    /// Computes the residuals of the block. Returns the maximum.
+    /// Computes the residuals of the block. Returns the maximum and the strip counts.
     #[inline(always)]
-    fn find_residuals<W: Word, K: Kernel<W>>(
+    pub(super) fn find_residuals<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
         message: &[u8],
         at: usize,
         predictor: Predictor,
-    ) -> W {
-        match predictor.domain {
+    ) -> (W, Option<Strip>) {
+        let maximum = match predictor.domain {
             Domain::Below | Domain::BelowRotated => {
                 let len = (message.len() - at).min(BLOCK);
                 let words = if len.is_multiple_of(SAMPLE) {
@@ -206,17 +240,20 @@ impl Blocks {
                 kernel.difference(bytes, at, predictor.lags(), groups);
                 W::ZERO
             }
-        }
+        };
+        let len = (message.len() - at).min(BLOCK);
+        fill_sample(&mut self.residuals, len);
+        let strip = match predictor.domain {
+            Domain::Fixed(_) => strip_zeros(kernel, &mut self.residuals, len.div_ceil(GROUP)),
+            _ => None,
+        };
+        (maximum, strip)
     }
 }
 
 /// Shifts out the trailing zeros common to all differences of a group, if that saves more than the counts cost. Returns these, packed.
 #[inline(never)]
-fn strip_zeros<W: Word, K: Kernel<W>>(
-    kernel: K,
-    residuals: &mut Block,
-    groups: usize,
-) -> Option<[u8; GROUPS / 2]> {
+fn strip_zeros<W: Word, K: Kernel<W>>(kernel: K, residuals: &mut Block, groups: usize) -> Option<Strip> {
     let mut counts = kernel.trailing_zeros(residuals);
     counts[groups.min(GROUPS)..].fill(0);
     let gain: u32 = counts.iter().map(|count| u32::from(*count) * W::LANES as u32).sum();
@@ -233,7 +270,7 @@ fn strip_zeros<W: Word, K: Kernel<W>>(
 
 /// Fills a block with zeros from `len` bytes to the end of a sample.
 #[inline(always)]
-fn fill_sample(block: &mut Block, len: usize) {
+pub(super) fn fill_sample(block: &mut Block, len: usize) {
     if len < BLOCK {
         block.0[len..len.next_multiple_of(SAMPLE)].fill(0);
     }

@@ -3,7 +3,7 @@
 
 use super::block::Blocks;
 use super::header;
-use super::piece::{Piece, Source};
+use super::piece::{Message, Piece, Source};
 use crate::effort::Settings;
 use crate::format::{COLUMN, Fields, PIECE, RECORDS, Slots, column_width};
 use crate::kernel;
@@ -12,12 +12,12 @@ use core::marker::PhantomData;
 use mpress_codec::simd::Simd;
 use mpress_codec::{Full, Out};
 
-/// Encodes a message of records of these fields.
+/// Encodes a message of records of these fields. The reference is empty if there is none.
 pub(super) fn encode(
     simd: Simd,
     blocks: &mut Blocks,
     fields: &Fields,
-    raw: &[u8],
+    (raw, reference): (&[u8], &[u8]),
     settings: &Settings,
     out: &mut Out<'_>,
 ) -> Result<(), Full> {
@@ -26,20 +26,20 @@ pub(super) fn encode(
     let (definition, len) = fields.to_wire();
     out.store(&definition, len)?;
     let (records, tail) = raw.split_at(raw.len() / stride * stride);
-    let mut column = [0; COLUMN];
+    let mut others = reference.chunks(PIECE * stride);
+    let (mut column, mut memory) = ([0; COLUMN], None);
+    let referring = second_column(reference, &mut memory);
     for piece in records.chunks(PIECE * stride) {
+        let other = others.next().unwrap_or_default();
         for (at, width) in fields.iter() {
-            let column = &mut column[..piece.len() / stride * column_width(width)];
+            let message = Message {
+                words: gather_column(piece, at, width, stride, &mut column),
+                reference: gather_column(other, at, width, stride, referring),
+            };
             match width {
-                8 => gather::<8, 8>(piece, at, stride, column),
-                4 => gather::<4, 4>(piece, at, stride, column),
-                2 => gather::<2, 2>(piece, at, stride, column),
-                _ => gather::<2, 1>(piece, at, stride, column),
-            }
-            match width {
-                8 => encode_column::<u64>(simd, blocks, column, settings, out)?,
-                4 => encode_column::<u32>(simd, blocks, column, settings, out)?,
-                _ => encode_column::<u16>(simd, blocks, column, settings, out)?,
+                8 => encode_column::<u64>(simd, blocks, message, settings, out)?,
+                4 => encode_column::<u32>(simd, blocks, message, settings, out)?,
+                _ => encode_column::<u16>(simd, blocks, message, settings, out)?,
             }
         }
     }
@@ -49,7 +49,7 @@ pub(super) fn encode(
 fn encode_column<W: Word>(
     simd: Simd,
     blocks: &mut Blocks,
-    words: &[u8],
+    message: Message<'_>,
     settings: &Settings,
     out: &mut Out<'_>,
 ) -> Result<(), Full> {
@@ -57,8 +57,34 @@ fn encode_column<W: Word>(
     let (source, slots) = (Source::Columns, &mut Slots::new());
     kernel::with(
         simd,
-        Piece::<W> { words, start: 0, source, settings, blocks, slots, out, word: PhantomData },
+        Piece::<W> { message, start: 0, source, settings, blocks, slots, out, word: PhantomData },
     )
+}
+
+/// The memory for columns of a reference, which is not touched if there is none.
+pub(crate) fn second_column<'a>(reference: &[u8], memory: &'a mut Option<[u8; COLUMN]>) -> &'a mut [u8] {
+    match reference {
+        [] => &mut [],
+        _ => memory.insert([0; COLUMN]),
+    }
+}
+
+/// Gathers the field at `at`, of `width` bytes, of each record of a piece.
+pub(crate) fn gather_column<'a>(
+    piece: &[u8],
+    at: usize,
+    width: usize,
+    stride: usize,
+    column: &'a mut [u8],
+) -> &'a [u8] {
+    let column = &mut column[..piece.len() / stride * column_width(width)];
+    match width {
+        8 => gather::<8, 8>(piece, at, stride, column),
+        4 => gather::<4, 4>(piece, at, stride, column),
+        2 => gather::<2, 2>(piece, at, stride, column),
+        _ => gather::<2, 1>(piece, at, stride, column),
+    }
+    column
 }
 
 /// Gathers the field at `at` of each record into words of `N` bytes. Fields have `F` bytes and are zero-extended.

@@ -121,12 +121,7 @@ impl Hints {
         shortlist
     }
 
-    /// The expected choice of the first block of the message.
-    pub(super) fn first(&self) -> Option<Choice> {
-        self.used.and_then(|at| self.hints[at].first)
-    }
-
-    /// Where to store the choice that the first block makes.
+    /// The expected choice of the first block of the message, to be replaced by the one that it makes.
     pub(super) fn first_mut(&mut self) -> Option<&mut Option<Choice>> {
         self.used.and_then(|at| self.hints.get_mut(at)).map(|hint| &mut hint.first)
     }

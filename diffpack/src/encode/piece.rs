@@ -21,9 +21,16 @@ pub(super) enum Source<'a> {
     Columns,
 }
 
+/// The words of a message, and the reference that predicts them, too; it is empty if there is none.
+#[derive(Clone, Copy)]
+pub(super) struct Message<'a> {
+    pub(super) words: &'a [u8],
+    pub(super) reference: &'a [u8],
+}
+
 /// The words from `start` on; those before it predict them.
 pub(super) struct Piece<'a, 'o, W> {
-    pub(super) words: &'a [u8],
+    pub(super) message: Message<'a>,
     pub(super) start: usize,
     pub(super) source: Source<'a>,
     pub(super) settings: &'a Settings,
@@ -38,35 +45,30 @@ impl<W: Word> Work<W> for Piece<'_, '_, W> {
 
     #[inline(always)]
     fn run<K: Kernel<W>>(self, kernel: K) -> Result<(), Full> {
-        let Self { words, start, mut source, settings, blocks, slots, out, .. } = self;
+        let Self { message, start, mut source, settings, blocks, slots, out, .. } = self;
         prefetch(Blocks::fill::<W, K> as *const u8, 512);
+        let words = message.words;
         let shortlist = match &mut source {
             Source::Search(hints) => {
                 blocks.window.forget();
-                let message = &words[start..];
-                let search = Search { kernel, message, settings };
+                let search = Search { kernel, message: &words[start..], settings };
                 // An empty shortlist: every block is stored.
-                let is_short = message.len() <= FEW * BLOCK;
-                let shortlist = match is_short || search.is_worthwhile::<W>() {
+                let is_short = search.message.len() <= FEW * BLOCK;
+                match is_short || search.is_worthwhile::<W>() {
                     true => hints.shortlist::<W, K>(&search),
                     false => Shortlist::default(),
-                };
-                blocks.begin(hints.first(), &shortlist);
-                shortlist
+                }
             }
-            Source::Columns => {
-                let shortlist = Shortlist::of_columns();
-                blocks.begin(None, &shortlist);
-                shortlist
-            }
+            Source::Columns => Shortlist::of_columns(),
         };
         let mut first = match &mut source {
             Source::Search(hints) => hints.first_mut(),
             Source::Columns => None,
         };
+        blocks.begin(first.as_deref().copied().flatten(), &shortlist);
         for at in (start..words.len()).step_by(BLOCK) {
             let before = settings.lookback.then(|| (out.len(), *slots));
-            blocks.encode(kernel, words, at, &shortlist, settings, slots, out)?;
+            blocks.encode(kernel, message, at, &shortlist, settings, slots, out)?;
             if let Some(first) = first.take() {
                 *first = blocks.last;
             }

@@ -19,6 +19,8 @@ pub(crate) enum Domain {
     Fixed(u16),
     /// Differences from words at distances that the block has for each word (format, section 6).
     Lookback,
+    /// Differences of the words minus those of the reference.
+    Reference,
 }
 
 /// A domain and the lags of the difference in it.
@@ -37,6 +39,9 @@ impl Predictor {
 
     /// The distance from an earlier word.
     pub(crate) const LOOKBACK: Self = Self { domain: Domain::Lookback, ..Self::BELOW };
+
+    /// The distance from the word of the reference.
+    pub(crate) const REFERENCE: Self = Self { domain: Domain::Reference, ..Self::BELOW };
 
     /// The words themselves.
     pub(crate) const NONE: Self = Self { domain: Domain::Integer, ..Self::BELOW };
@@ -72,7 +77,7 @@ impl Predictor {
     /// Whether the residuals are zigzagged differences.
     #[inline]
     pub(crate) fn is_difference(&self) -> bool {
-        matches!(self.domain, Domain::Integer | Domain::Fixed(_))
+        matches!(self.domain, Domain::Integer | Domain::Fixed(_) | Domain::Reference)
     }
 
     /// Whether a block has a maximum.
@@ -90,6 +95,7 @@ impl Predictor {
             Domain::BelowRotated => (2, None),
             Domain::Fixed(unit) => (3, Some(unit)),
             Domain::Lookback => (4, None),
+            Domain::Reference => (5, None),
         };
         let long = self.lags().iter().any(|lag| *lag > 255);
         wire[0] = code | self.order << 3 | u8::from(long) << 5;
@@ -127,6 +133,7 @@ impl Predictor {
             2 => Domain::BelowRotated,
             3 => Domain::Fixed(u16::from_le_bytes([wire[1], wire[2]])),
             4 => Domain::Lookback,
+            5 => Domain::Reference,
             _ => return Err(Malformed::Corrupt),
         };
         let mut lags = [0; MAX_ORDER];

@@ -299,6 +299,29 @@ fn floats<W: Word, K: Kernel<W>>(kernel: K, words: &[u8], numbers: &mut Numbers)
     assert_eq!(spans[0], spans[1], "{name}: span");
 }
 
+/// The operations with a reference, and that they undo each other.
+fn referring<W: Word, K: Kernel<W>>(kernel: K, words: &[u8], numbers: &mut Numbers) {
+    let name = type_name::<K>();
+    let len = (1 + numbers.below(W::BLOCK)) * W::WIDTH;
+    let (words, reference) = (&words[..len], &words[BLOCK..BLOCK + len]);
+    let mut blocks = [const { Block::ZERO }; 4];
+    let [a, b, more, more_too] = &mut blocks;
+    kernel.against(words, reference, a.groups_mut());
+    Kernel::<W>::against(Scalar, words, reference, b.groups_mut());
+    assert!(a.0 == b.0, "{name}: against, {len} bytes");
+    more.0 = b.0.map(|byte| byte.rotate_left(3));
+    more_too.0 = more.0;
+    kernel.more(a, more.groups_mut());
+    Kernel::<W>::more(Scalar, a, more_too.groups_mut());
+    assert!(more.0 == more_too.0, "{name}: more");
+    kernel.undo_against(reference, a.groups_mut());
+    assert!(a.0[..len] == *words, "{name}: undo against, {len} bytes");
+    let mut differences = [vec![1; len], vec![2; len]];
+    kernel.minus(words, reference, &mut differences[0]);
+    Kernel::<W>::minus(Scalar, words, reference, &mut differences[1]);
+    assert!(differences[0] == differences[1], "{name}: minus, {len} bytes");
+}
+
 /// Whole blocks and all but whole ones from differences with these lags, at the beginning of a message and later.
 fn rebuilt_from<W: Word, K: Kernel<W>>(kernel: K, message: &[u8], residuals: &Block, lags: &[u16]) {
     let predictor = Predictor::difference(Domain::Integer, lags).unwrap();
@@ -360,6 +383,7 @@ fn agrees<W: Word, K: Kernel<W>>(kernel: K) {
     for message in messages::<W>() {
         for _ in 0..8 {
             words::<W, K>(kernel, &message, &mut numbers);
+            referring::<W, K>(kernel, &message, &mut numbers);
         }
     }
     each_lag_and_width::<W, K>(kernel);

@@ -94,6 +94,20 @@ impl<const N: usize> Window<N> {
         self.held = Some(Held { unit, at, start, end });
     }
 
+    /// Like `fill`, with the differences between the words and those of a reference.
+    pub(crate) fn fill_minus<W: Word, K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        (message, reference): (&[u8], &[u8]),
+        at: usize,
+        reach: usize,
+    ) {
+        self.held = None;
+        let reach = reach.min(Self::AT);
+        let reference = reference.get(at.saturating_sub(reach)..).unwrap_or_default();
+        self.fill_by(message, at, reach, 0, |from, to| kernel.minus(from, reference, to));
+    }
+
     /// Fills the window except for the first `there` bytes of the message's part, which are in place.
     #[inline(always)]
     fn fill_by(

@@ -5,6 +5,7 @@ mod conformance;
 mod corpus;
 mod properties;
 mod records;
+mod references;
 mod tiers;
 mod wire;
 

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 /// Messages: noise, families of data, a few repeated values, smooth fields with records and rows, whole numbers as floats, integers in a range,
 /// structures; and any two of them concatenated.
-fn message() -> impl Strategy<Value = Vec<u8>> {
+pub(crate) fn message() -> impl Strategy<Value = Vec<u8>> {
     let few = vec(any::<u64>(), 1..5).prop_flat_map(|values| {
         vec(proptest::sample::select(values), 0..1500)
             .prop_map(|words| words.into_iter().flat_map(u64::to_le_bytes).collect())
@@ -78,7 +78,7 @@ fn hostile<W: Word>(wire: &[u8], len: usize) {
     assert!(results.iter().all(|result| *result == results[0]));
 }
 
-fn effort() -> impl Strategy<Value = Effort> {
+pub(crate) fn effort() -> impl Strategy<Value = Effort> {
     proptest::sample::select(Effort::ALL.to_vec())
 }
 

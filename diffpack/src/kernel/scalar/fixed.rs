@@ -1,5 +1,6 @@
 //! The fixed-point domain (format, section 5).
 
+pub(super) use super::reference::{against, minus, more, undo_against};
 use crate::kernel::block::{Block, Groups, Widths};
 use crate::kernel::{ROUND_BITS, Span};
 use crate::word::Word;

@@ -1,0 +1,171 @@
+//! Encodes blocks of a message with a reference: by differences from it where these take fewer bytes.
+#![forbid(unsafe_code)]
+
+use super::EdgeWindow;
+use super::block::{Blocks, fill_sample};
+use super::piece::Message;
+use super::search::Shortlist;
+use super::stream::Stream;
+use crate::effort::Settings;
+use crate::format::{BLOCK, Domain, GROUP, Predictor, Slots};
+use crate::kernel::block::{Block, Widths};
+use crate::kernel::{Kernel, SAMPLE};
+use crate::word::Word;
+use mpress_codec::{Full, Out};
+
+/// A predictor that saved much is kept while its bytes grow by no more than this fraction, and these.
+const KEEP: usize = 16;
+/// It saved much if it saved this fraction.
+const MUCH: usize = 8;
+/// The rest of a block is looked at if its first quarter does not take more by this fraction.
+const NEAR: u32 = 4;
+/// The longest reach of lags that are tried, in bytes.
+const REACH: usize = 1024;
+
+/// The residuals of a block from the reference, and what the blocks before it have shown.
+#[derive(Clone, Debug)]
+pub(super) struct Referring {
+    /// Whether a block needs the reference.
+    pub(super) used: bool,
+    pub(super) residuals: Block,
+    /// The predictor of the last block, if it needs the reference: its bytes, and for how many blocks it was kept.
+    last: Option<(Predictor, usize, usize)>,
+    /// The number of consecutive blocks for which it did not pay off, and of blocks still to be skipped.
+    misses: u8,
+    rest: u8,
+}
+
+impl Referring {
+    pub(super) fn new() -> Self {
+        Self { used: false, residuals: Block::ZERO, last: None, misses: 0, rest: 0 }
+    }
+
+    /// Begins a piece.
+    pub(super) fn begin(&mut self) {
+        (self.last, self.misses, self.rest) = (None, 0, 0);
+    }
+}
+
+impl Blocks {
+    /// Encodes the block at `at`.
+    #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "what a block is made with")]
+    pub(super) fn refer<W: Word, K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        message: Message<'_>,
+        at: usize,
+        shortlist: &Shortlist,
+        settings: &Settings,
+        slots: &mut Slots,
+        out: &mut Out<'_>,
+    ) -> Result<(), Full> {
+        let words = message.words;
+        let raw = &words[at..words.len().min(at + BLOCK)];
+        if let Some((predictor, len, kept)) = self.referring.last.take()
+            && (kept + 1 < settings.kept || len == 0)
+        {
+            let stream = self.reference_stream(kernel, message, at, predictor);
+            // Nothing is shorter than the words of the reference themselves.
+            let most = if kept + 1 < settings.kept { len + len / KEEP + KEEP } else { 0 };
+            if stream.len <= most {
+                self.referring.last = Some((predictor, len, kept + 1));
+                return self.write(kernel, raw, (predictor, W::ZERO, None), stream, settings, slots, out);
+            }
+        }
+        // Words in which nothing was found are their own residuals.
+        let chosen = self.choose(kernel, words, at, shortlist, settings).unwrap_or(Predictor::NONE);
+        let (maximum, strip) = self.find_residuals(kernel, words, at, chosen);
+        let mut found = (chosen, maximum, strip);
+        let mut stream = Stream::new::<W, K>(kernel, &self.residuals, raw.len() / W::WIDTH);
+        if self.referring.rest > 0 {
+            self.referring.rest -= 1;
+            return self.write(kernel, raw, found, stream, settings, slots, out);
+        }
+        self.referring.misses = (self.referring.misses + 1).min(settings.patience);
+        if let Some(other) = self.nearest(kernel, message, at, chosen, &stream, settings) {
+            let nearer = self.reference_stream(kernel, message, at, other);
+            let beside =
+                if chosen.has_maximum() { W::WIDTH } else { 0 } + strip.map_or(0, |strip| strip.len());
+            if nearer.len < stream.len + beside {
+                let is_much = nearer.len + nearer.len / MUCH < stream.len;
+                self.referring.last = is_much.then_some((other, nearer.len, 0));
+                self.referring.misses = 0;
+                (found, stream) = ((other, W::ZERO, None), nearer);
+            }
+        }
+        self.referring.rest = self.referring.misses;
+        self.write(kernel, raw, found, stream, settings, slots, out)
+    }
+
+    /// The predictor that needs the reference and takes the fewest bits for the first quarter of the block: without lags, or with those of the `chosen` one, whose
+    /// residuals are this stream. `None` if it takes many more than that.
+    #[inline(always)]
+    fn nearest<W: Word, K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        message: Message<'_>,
+        at: usize,
+        chosen: Predictor,
+        stream: &Stream,
+        settings: &Settings,
+    ) -> Option<Predictor> {
+        let sum =
+            |widths: &Widths| -> u32 { widths[..SAMPLE / GROUP].iter().map(|width| u32::from(*width)).sum() };
+        let lagged = match chosen.domain {
+            _ if !settings.lags => None,
+            Domain::Integer if chosen.reach() > 0 && chosen.reach() * W::WIDTH <= REACH => Some(chosen),
+            Domain::Integer | Domain::Fixed(_) => None,
+            _ => Some(Predictor::STEP),
+        };
+        let lagged = lagged.map(|lagged| lagged.in_domain(Domain::Reference));
+        let quarter = Message { words: &message.words[..message.words.len().min(at + SAMPLE)], ..message };
+        let mut best = None;
+        for predictor in [Some(Predictor::REFERENCE), lagged].into_iter().flatten() {
+            self.reference_residuals(kernel, quarter, at, predictor);
+            let cost = sum(&kernel.widths(&self.referring.residuals.groups()[..SAMPLE / GROUP]));
+            if best.is_none_or(|(_, least)| cost < least) {
+                best = Some((predictor, cost));
+            }
+        }
+        let bound = sum(&stream.widths);
+        best.filter(|(_, cost)| *cost <= bound + bound / NEAR).map(|(predictor, _)| predictor)
+    }
+
+    /// The stream of the block's residuals from the reference.
+    #[inline(always)]
+    fn reference_stream<W: Word, K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        message: Message<'_>,
+        at: usize,
+        predictor: Predictor,
+    ) -> Stream {
+        self.reference_residuals(kernel, message, at, predictor);
+        let words = (message.words.len() - at).min(BLOCK) / W::WIDTH;
+        Stream::new::<W, K>(kernel, &self.referring.residuals, words)
+    }
+
+    /// Computes the residuals of the block from the reference.
+    #[inline(never)]
+    fn reference_residuals<W: Word, K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        Message { words, reference }: Message<'_>,
+        at: usize,
+        predictor: Predictor,
+    ) {
+        let raw = &words[at..words.len().min(at + BLOCK)];
+        let residuals = &mut self.referring.residuals;
+        let reach = predictor.reach() * W::WIDTH;
+        if reach == 0 {
+            kernel.against(raw, &reference[at..], residuals.groups_mut());
+        } else {
+            self.filled = None;
+            self.window.fill_minus(kernel, (words, reference), at, reach);
+            let groups = &mut residuals.groups_mut()[..raw.len().div_ceil(GROUP)];
+            kernel.difference(self.window.bytes(), EdgeWindow::AT, predictor.lags(), groups);
+        }
+        fill_sample(residuals, raw.len());
+    }
+}

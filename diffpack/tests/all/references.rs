@@ -1,0 +1,255 @@
+//! Messages with a reference: handwritten wires, what is refused, random messages and references at every tier, and channels of the corpus.
+
+use crate::properties::{effort, message};
+use crate::{RECORDS, header};
+use mpress_codec::conformance::{self, random_bytes, tiers};
+use mpress_codec::simd::Simd;
+use mpress_corpus::shared::corpus;
+use mpress_diffpack::DecodeErrorKind::{self, Corrupt, Length, State, Truncated, Unsupported};
+use mpress_diffpack::{Decode, DecodeError, Decoder, Effort, Encode, EncodeError, Encoder, Out, Reset, Word};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use std::collections::HashMap;
+
+/// In a header: a decoder needs the reference.
+const REFERENCE: u8 = 2;
+
+/// An encoder or a decoder with a reference.
+struct With<'a, T>(T, &'a [u8]);
+
+impl<T> Reset for With<'_, T> {}
+
+impl<W: Word> Encode for With<'_, &mut Encoder<W>> {
+    fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
+        self.0.max_encoded_len(raw_len)
+    }
+    fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
+        self.0.encode_with(self.1, raw, out)
+    }
+}
+
+impl<W: Word> Decode for With<'_, Decoder<W>> {
+    fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+        self.0.decode_with(self.1, wire, out)
+    }
+}
+
+fn encode<W: Word>(encoder: &mut Encoder<W>, reference: &[u8], raw: &[u8]) -> Vec<u8> {
+    conformance::encode(&mut With(encoder, reference), raw)
+}
+
+fn decode<W: Word>(
+    simd: Simd,
+    reference: &[u8],
+    wire: &[u8],
+    len: usize,
+) -> Result<Vec<u8>, DecodeErrorKind> {
+    conformance::decode(&mut With(Decoder::<W>::new().with_simd(simd), reference), wire, len)
+}
+
+/// The result of every tier for a wire of as many bytes as the reference has.
+fn said<W: Word>(reference: &[u8], wire: &[u8]) -> Result<Vec<u8>, DecodeErrorKind> {
+    let mut all = tiers().into_iter().map(|simd| decode::<W>(simd, reference, wire, reference.len()));
+    let first = all.next().unwrap();
+    assert!(all.all(|other| other == first), "tiers differ");
+    first
+}
+
+fn words(words: [u64; 8]) -> Vec<u8> {
+    words.into_iter().flat_map(u64::to_le_bytes).collect()
+}
+
+/// A wire of 8 words in one block with a definition.
+fn block(flags: u8, head: u16, rest: &[u8]) -> Vec<u8> {
+    [&header(flags, 64)[..], &(15 << 12 | head).to_le_bytes(), rest].concat()
+}
+
+#[test]
+fn a_block_by_hand() {
+    let reference = words([10, 20, 30, 40, 50, 60, 70, 80]);
+    let wire = |head, rest: &[u8]| block(REFERENCE, head, rest);
+    // Width 4, residuals 0 to 7: what the words are more is 0 -1 1 -2 2 -3 3 -4.
+    let residuals = [0x10, 0x32, 0x54, 0x76];
+    let plain = wire(4, &[&[5][..], &residuals].concat());
+    assert_eq!(said::<u64>(&reference, &plain), Ok(words([10, 19, 31, 38, 52, 57, 73, 76])));
+    // The same as differences by a lag of 1, which add up to 0 -1 0 -2 0 -3 0 -4, and of 3: 0 -1 1 -2 1 -2 1 -3.
+    let lagged = wire(4, &[&[5 | 8, 1][..], &residuals].concat());
+    assert_eq!(said::<u64>(&reference, &lagged), Ok(words([10, 19, 30, 38, 50, 57, 70, 76])));
+    let lagged = wire(4, &[&[5 | 8, 3][..], &residuals].concat());
+    assert_eq!(said::<u64>(&reference, &lagged), Ok(words([10, 19, 31, 38, 51, 58, 71, 77])));
+    // No residuals, and a split: words 1 and 4 in the wide stream of width 8, the others zeros.
+    assert_eq!(said::<u64>(&reference, &wire(0, &[5])).as_ref(), Ok(&reference));
+    let split = wire(8 | 1 << 10, &[5, 0b0001_0010, 0, 0, 20, 40]);
+    assert_eq!(said::<u64>(&reference, &split), Ok(words([10, 30, 30, 40, 70, 60, 70, 80])));
+    // Records of a 32-bit and two 16-bit fields: columns of 8 words, each the reference's, but 1 less in the second one.
+    let fields = [7, 0b01_01_10];
+    let column = |width: u8, rest: &[u8]| [&[width, 15 << 4, 5][..], rest].concat();
+    let ones = column(1, &[0xff]);
+    let records = [&header(REFERENCE | RECORDS, 64)[..], &fields, &column(0, &[]), &ones, &column(0, &[])];
+    let less = words([10, 20, 30, 40, 50, 60, 70, 80].map(|word| word | 0xffff << 32));
+    assert_eq!(said::<u16>(&reference, &records.concat()), Ok(less));
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let reference = words([3; 8]);
+    for (flags, head, rest, kind) in [
+        (0, 0, &[5][..], Corrupt),                 // without the bit
+        (REFERENCE, 1 << 11, &[5, 0, 0], Corrupt), // strip counts
+        (REFERENCE, 0, &[6], Corrupt),             // a domain that there is not
+        (REFERENCE, 0, &[5 | 8, 0], Corrupt),      // a lag of 0
+        (REFERENCE, 65, &[5], Corrupt),            // a width of 65
+        (REFERENCE, 0, &[5, 0], Length),           // an extra byte
+        (REFERENCE, 1, &[5], Truncated),           // a missing group
+        (REFERENCE | 4, 0, &[5], Unsupported),     // a bit that is not known
+    ] {
+        assert_eq!(said::<u64>(&reference, &block(flags, head, rest)), Err(kind), "{flags}, {rest:?}");
+    }
+    let wire = block(REFERENCE, 0, &[5]);
+    let without = conformance::decode(&mut Decoder::<u64>::new(), &wire, 64);
+    assert_eq!(without, Err(Unsupported));
+    for len in [0, 63, 65, 1000] {
+        assert_eq!(decode::<u64>(Simd::SCALAR, &vec![0; len], &wire, 64), Err(State), "{len} bytes");
+        let (raw, mut room) = ([1; 64], [0; 1000]);
+        let mut out = Out::from_slice(&mut room);
+        let error = Encoder::<u64>::new(Effort::Fast).encode_with(&vec![0; len], &raw, &mut out);
+        assert_eq!((error, out.len()), (Err(EncodeError::new(usize::MAX, 1000)), 0));
+    }
+    assert_eq!(decode::<u64>(Simd::SCALAR, &reference, &wire, 0), Err(State));
+    assert_eq!(said::<u64>(&[], &header(REFERENCE, 0)), Ok(vec![]));
+}
+
+#[test]
+fn the_bit_is_set_where_the_reference_helps() {
+    let noise = random_bytes(60, 20_000);
+    for &effort in Effort::ALL {
+        let mut encoder = Encoder::<u64>::new(effort);
+        let same = encode(&mut encoder, &noise, &noise);
+        assert!(same.len() < 40 && same[0] & REFERENCE != 0, "{effort:?}: {}", same.len());
+        let other = encode(&mut encoder, &random_bytes(61, 20_000), &noise);
+        assert!(other == conformance::encode(&mut encoder, &noise), "{effort:?}");
+    }
+}
+
+/// A message, and a reference for it: another message, itself, or with words that are more or less by a little, a smooth amount, or sometimes much.
+fn pair() -> impl Strategy<Value = (Vec<u8>, Vec<u8>)> {
+    (message(), message(), 0..5_u8, any::<u64>()).prop_map(|(raw, other, kind, seed)| {
+        let noise = random_bytes(seed, raw.len());
+        let mut reference = raw.clone();
+        for (i, (word, noise)) in reference.chunks_exact_mut(8).zip(noise.chunks_exact(8)).enumerate() {
+            let [a, b] = [&*word, noise].map(|word| u64::from_le_bytes(word.try_into().unwrap()));
+            let more = match kind {
+                0 => 0,
+                1 => b % 100,
+                2 => i as u64 * (seed % 1000),
+                _ if b % 20 == 0 => b,
+                _ => 0,
+            };
+            word.copy_from_slice(&a.wrapping_sub(more).to_le_bytes());
+        }
+        if kind == 4 && !other.is_empty() {
+            reference = other.into_iter().cycle().take(raw.len()).collect();
+        }
+        (raw, reference)
+    })
+}
+
+fn come_back<W: Word>(pairs: &[(Vec<u8>, Vec<u8>)], effort: Effort) {
+    let mut wires: Vec<Vec<u8>> = Vec::new();
+    for (i, simd) in tiers().into_iter().enumerate() {
+        let mut encoders = [Encoder::<W>::new(effort), Encoder::remembering(effort)];
+        encoders = encoders.map(|encoder| encoder.with_simd(simd));
+        for (j, (raw, reference)) in pairs.iter().enumerate() {
+            let both = encoders.each_mut().map(|encoder| {
+                let wire = encode(encoder, reference, raw);
+                assert!(decode::<W>(simd, reference, &wire, raw.len()).as_ref() == Ok(raw));
+                let without = conformance::decode(&mut Decoder::<W>::new(), &wire, raw.len());
+                let refers = wire[0] & REFERENCE != 0;
+                assert!(if refers { without == Err(Unsupported) } else { without.as_ref() == Ok(raw) });
+                wire
+            });
+            let both = both.concat();
+            if i == 0 {
+                wires.push(both);
+            } else {
+                assert!(wires[j] == both, "other bytes at {simd:?}");
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn messages_come_back(pairs in vec(pair(), 1..4), effort in effort()) {
+        come_back::<u64>(&pairs, effort);
+        come_back::<u32>(&pairs, effort);
+        come_back::<u16>(&pairs, effort);
+    }
+
+    #[test]
+    fn hostile_wires_do_no_harm(
+        flags in 0..4_u8,
+        definition in 0..64_u8,
+        body in vec(any::<u8>(), 0..4000),
+        reference in vec(any::<u8>(), 0..9000),
+    ) {
+        let start = [&header(flags, reference.len())[..], &[body.first().copied().unwrap_or(0), 15 << 4, definition & 0x38 | 5]];
+        let wire = [&start.concat()[..], &body].concat();
+        let _ = said::<u64>(&reference, &wire);
+        let _ = said::<u32>(&reference, &wire);
+        let _ = said::<u16>(&reference, &wire);
+    }
+
+    #[test]
+    fn a_changed_byte_or_reference_does_no_harm(
+        (raw, reference) in pair(),
+        other in any::<u64>(),
+        at in any::<usize>(),
+        to in any::<u8>(),
+        effort in effort(),
+    ) {
+        let mut wire = encode(&mut Encoder::<u64>::new(effort), &reference, &raw);
+        let _ = said::<u64>(&random_bytes(other, raw.len()), &wire);
+        let at = at % wire.len();
+        wire[at] = to;
+        let _ = said::<u64>(&reference, &wire);
+        let _ = said::<u32>(&reference, &wire);
+        let _ = said::<u16>(&reference, &wire);
+    }
+}
+
+#[test]
+fn channels_of_the_corpus_gain() {
+    let Some(files) = corpus() else { return };
+    for (effort, floor) in [(Effort::Fast, 1.013), (Effort::Balanced, 1.013), (Effort::Ratio, 1.015)] {
+        let mut logarithms = Vec::new();
+        for file in &files {
+            let gain =
+                if file.name.ends_with("32") { gain::<u32>(file, effort) } else { gain::<u64>(file, effort) };
+            assert!(gain > 0.995, "{}, {effort:?}: {gain}", file.name);
+            logarithms.push(gain.ln());
+        }
+        let mean = (logarithms.iter().sum::<f64>() / logarithms.len() as f64).exp();
+        assert!(mean > floor, "{effort:?}: {mean}");
+    }
+}
+
+/// The ratio with references to the ratio without. The reference is the last message of the same length, sender, receiver and tag.
+fn gain<W: Word>(file: &mpress_corpus::files::File, effort: Effort) -> f64 {
+    let [mut with, mut without] = [(); 2].map(|()| Encoder::<W>::remembering(effort));
+    let (mut lens, mut last) = ((0, 0), HashMap::new());
+    for (raw, entry) in file.messages().zip(&file.index) {
+        let plain = conformance::encode(&mut without, raw).len();
+        let before = last.insert((raw.len(), entry.src, entry.dst, entry.tag, &entry.call), raw);
+        let referring = before.map_or(plain, |reference| {
+            let wire = encode(&mut with, reference, raw);
+            let simd = tiers()[0];
+            assert!(decode::<W>(simd, reference, &wire, raw.len()).as_deref() == Ok(raw), "{}", file.name);
+            wire.len()
+        });
+        lens = (lens.0 + plain.min(raw.len()), lens.1 + referring.min(raw.len()));
+    }
+    lens.0 as f64 / lens.1 as f64
+}
