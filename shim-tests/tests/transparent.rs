@@ -394,7 +394,7 @@ fn the_strategy_of_a_communicator_holds_in_its_collectives() {
     }
 }
 
-/// MPICH has about two thousand communicators, and the program may need each of them.
+/// MPICH has about two thousand communicators, and the program may need each of them. Where the tags are used up, the MPI makes what follows.
 #[test]
 fn many_communicators_with_collectives() {
     let Some(rig) = Rig::beside_others("many_communicators") else { return };
@@ -403,6 +403,12 @@ fn many_communicators_with_collectives() {
     let with = job.compressing().env("MPRESS_REPORT", "summary").run("with");
     assert_same(&without, &with);
     assert_framed(&with, 3000);
+    let few = job.compressing_over("few_tags.so").env("MPRESS_REPORT", "summary").run("few");
+    assert_same(&without, &few);
+    assert_framed(&few, 2000);
+    if let (Some((few, _)), Some((all, _))) = (few.framed(), with.framed()) {
+        assert!(few < all, "{few} of {all}");
+    }
 }
 
 #[test]

@@ -84,7 +84,7 @@ pub unsafe fn attach(
     let engine = make_engine(&world, &settings, agreed.mark, &private)?;
     let shim = prepare(world, &settings, engine, private)?;
     if let Some(peers) = shim.collective_peers(comm) {
-        peers.collectives.begin(&shim.private);
+        peers.collectives.begin();
     }
     Ok(Some(shim))
 }

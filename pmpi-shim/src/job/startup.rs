@@ -123,7 +123,7 @@ fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
         let engine = make_engine(&world, &settings, agreed.mark, &private)?;
         let shim = prepare(world, &settings, engine, private)?;
         if let Some(peers) = shim.collective_peers(COMM_WORLD) {
-            peers.collectives.begin(&shim.private);
+            peers.collectives.begin();
         }
         state::activate(shim);
     } else {

@@ -7,7 +7,6 @@
 
 mod private;
 mod spread;
-mod tags;
 mod turns;
 
 pub(crate) use private::Private;
@@ -19,7 +18,6 @@ use spread::Turns;
 use std::ffi::c_int;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use tags::Tag;
 use turns::{Outcome, Trial};
 
 /// State of a communicator for the layer's collectives.
@@ -27,7 +25,7 @@ use turns::{Outcome, Trial};
 pub(crate) struct Collectives {
     /// The tag of their messages, once the ranks have agreed on it. `None`: no tag is available, so these
     /// collectives are left to the MPI.
-    tag: OnceLock<Option<Tag>>,
+    tag: OnceLock<Option<c_int>>,
     /// Whether a collective that needs no tag has been made.
     begun: AtomicBool,
     bcasts: Turns,
@@ -73,8 +71,8 @@ pub(crate) enum By<'a> {
 
 impl Collectives {
     /// `MPI_COMM_WORLD` has its tag from the start.
-    pub(crate) fn begin(&self, private: &Private) {
-        self.tag.get_or_init(|| private.first_tag());
+    pub(crate) fn begin(&self) {
+        self.tag.get_or_init(|| Some(private::WORLD));
     }
 
     /// Decides about a collective of point-to-point messages; returns its tag if it is made here. To be
@@ -145,7 +143,7 @@ impl Collectives {
 
     /// The tag, if the ranks have agreed on one. The result is the same on all ranks.
     fn known_tag(&self) -> Option<c_int> {
-        self.tag.get()?.as_ref().map(Tag::number)
+        *self.tag.get()?
     }
 
     /// Counts a blocking collective that needs no tag. The second such call agrees on a tag, for nonblocking

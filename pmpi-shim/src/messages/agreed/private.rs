@@ -3,7 +3,6 @@
 //!
 //! A separate communicator for each would double their number, and MPICH is limited to about two thousand.
 
-use super::tags::{Tag, Tags};
 use crate::mpi::fatal;
 use crate::mpi::handle::Handle;
 use crate::mpi::open;
@@ -11,19 +10,25 @@ use crate::mpi::sys::*;
 use std::ffi::{c_int, c_void};
 use std::ops::RangeInclusive;
 use std::ptr;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 /// The communicator, of all ranks of the world, and its tags.
 pub(crate) struct Private {
     /// Its error handler returns errors.
     pub(crate) comm: MPI_Comm,
-    tags: Arc<Tags>,
-    /// Tags that collectives do not use.
+    /// The least tag that none of this process's communicators has had. Tags count up and are not used
+    /// again, so no two communicators that share a process have the same one, and a message that a program
+    /// left in an erroneous collective meets no other.
+    next: AtomicI32,
+    /// Tags that collectives do not use; theirs are the smaller ones.
     pub(crate) free_tags: RangeInclusive<c_int>,
 }
 
-/// Number of attempts of the ranks of a communicator to agree on a tag. One is enough unless another thread
-/// takes the tag meanwhile, or all large tags are used.
+/// The tag of `MPI_COMM_WORLD`, on which its ranks need not agree.
+pub(super) const WORLD: c_int = 0;
+
+/// Number of attempts of the ranks of a communicator to agree on a tag. One is enough unless other threads
+/// take the tag meanwhile.
 const ROUNDS: u32 = 64;
 
 impl Private {
@@ -43,52 +48,46 @@ impl Private {
         // SAFETY: the value of this attribute, if set, is the address of an int.
         let most = unsafe { value.cast::<c_int>().as_ref() }.copied().filter(|_| found != 0);
         let most = most.unwrap_or(32767); // the least an MPI may allow: MPI 4.0, section 9.1.2
-        Ok(Self { comm, tags: Tags::new(most / 2), free_tags: most / 2 + 1..=most })
+        Ok(Self { comm, next: AtomicI32::new(WORLD + 1), free_tags: most / 2 + 1..=most })
     }
 
     /// No communicator and no tags, for a process that sends no private messages.
     pub(crate) fn none() -> Self {
-        Self { comm: COMM_NULL, tags: Tags::new(0), free_tags: 0..=0 }
+        Self { comm: COMM_NULL, next: AtomicI32::new(0), free_tags: 0..=0 }
     }
 
-    /// The first tag, that of `MPI_COMM_WORLD`: free on all ranks, so that they need not agree.
-    pub(super) fn first_tag(&self) -> Option<Tag> {
-        self.tags.reserve(0)
-    }
-
-    /// Agrees with all ranks of the program's communicator on a tag for it. `None`: no tag is free on all
-    /// ranks.
+    /// Agrees with all ranks of the program's communicator on a tag for it. `None`: some rank has used all
+    /// tags, or other threads have taken each meanwhile.
     ///
-    /// Each rank proposes a tag, and the largest is taken if it is free on all ranks. Other threads may do
+    /// Each rank proposes a tag, and the largest is taken unless some rank has used it. Other threads may do
     /// the same for other communicators meanwhile. No lock is held while ranks wait for each other; if two
-    /// threads get the same tag on different ranks, both release it.
+    /// threads get the same tag on different ranks, neither uses it.
     ///
     /// # Errors
     /// Those of the MPI, which has called the communicator's error handler.
-    pub(super) fn agree(&self, comm: MPI_Comm) -> Result<Option<Tag>, c_int> {
-        let (mut least, mut again) = (None, false);
+    pub(super) fn agree(&self, comm: MPI_Comm) -> Result<Option<c_int>, c_int> {
         for round in 0..ROUNDS {
+            // Threads that collide must not go on in step; their communicators make the difference.
+            let apart = round.wrapping_mul(comm.key() as u32) % (2 * round + 1);
+            let proposal = self.next.load(Ordering::Relaxed).checked_add_unsigned(apart);
+            let proposal = proposal.filter(|tag| tag < self.free_tags.start());
             // The largest is found as the minimum of the negated ones. Without a proposal the value is too
             // large for every rank.
-            let proposal = self.tags.propose(least).map_or(c_int::MIN, |tag| -tag);
-            let largest = minimum(proposal, comm)?;
+            let largest = minimum(proposal.map_or(c_int::MIN, |tag| -tag), comm)?;
             if largest == c_int::MIN {
-                if again {
-                    return Ok(None);
-                }
-                // Some rank has no larger tag: start again from the smallest, once.
-                (least, again) = (Some(0), true);
-                continue;
+                return Ok(None);
             }
-            let tag = self.tags.reserve(-largest);
-            if minimum(c_int::from(tag.is_some()), comm)? == 1 {
-                return Ok(tag);
+            if minimum(c_int::from(self.reserve(-largest)), comm)? == 1 {
+                return Ok(Some(-largest));
             }
-            // Two threads that collide must not go on in step; their communicators make the difference.
-            let apart = round.wrapping_mul(comm.key() as u32 | 1) % (2 * round + 1);
-            least = (-largest).checked_add_unsigned(1 + apart);
         }
         Ok(None)
+    }
+
+    /// Reserves this tag; returns whether this process has used neither it nor a larger one.
+    fn reserve(&self, tag: c_int) -> bool {
+        let after = |next| (next..*self.free_tags.start()).contains(&tag).then(|| tag + 1);
+        self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, after).is_ok()
     }
 }
 
@@ -111,4 +110,16 @@ pub(super) fn minima<const N: usize>(mine: [c_int; N], comm: MPI_Comm) -> Result
         open::MPI_Allreduce(mine.as_ptr().cast(), least.as_mut_ptr().cast(), N as c_int, INT32_T, MIN, comm)
     })?;
     Ok(least)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_count_up_to_those_of_others() {
+        let private = Private { comm: COMM_NULL, next: AtomicI32::new(WORLD + 1), free_tags: 4..=7 };
+        let reserved = [WORLD, 1, 1, 3, 2, 3, 4, c_int::MAX].map(|tag| private.reserve(tag));
+        assert_eq!(reserved, [false, true, false, true, false, false, false, false]);
+    }
 }
