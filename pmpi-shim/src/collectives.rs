@@ -55,8 +55,7 @@ struct Group<'a> {
 
 impl<'a> Group<'a> {
     fn of(shim: &Shim, peers: &'a Peers, tag: c_int, program: MPI_Comm) -> Self {
-        let strategy = shim.strategies.of(program);
-        Self { peers, comm: shim.private.comm, tag, program, strategy }
+        Self { peers, comm: shim.private.comm, tag, program, strategy: peers.strategy() }
     }
 
     /// The same collective made in this way, which is not the MPI's. A strategy that does not weigh whether

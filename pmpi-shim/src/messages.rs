@@ -13,7 +13,6 @@ pub(crate) mod prefetch_gain;
 pub(crate) mod receive_memory;
 pub(crate) mod recorder;
 mod recording;
-pub(crate) mod strategies;
 pub(crate) mod streams;
 pub(crate) mod uncompressed;
 pub(crate) mod waiting;

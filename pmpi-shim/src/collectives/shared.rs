@@ -45,8 +45,7 @@ pub(super) unsafe fn bcast(
     // SAFETY: the program's own span; all ranks make the same calls.
     unsafe {
         let raw = shim.as_it_is();
-        let wire =
-            if peers.rank == root { shim.shared_frame(&message, shim.strategies.of(comm)) } else { None };
+        let wire = if peers.rank == root { shim.shared_frame(&message, peers.strategy()) } else { None };
         let mut len = wire.as_ref().map_or(raw, |wire| wire.len() as u64);
         called(open::MPI_Bcast((&raw mut len).cast(), 1, UINT64_T, root, comm))?;
         if len == RAW || len == ON_TRIAL {
@@ -220,7 +219,7 @@ impl Shim {
     unsafe fn own_block(&self, message: &Envelope) -> Result<(Arc<Wire>, bool), c_int> {
         // SAFETY: the caller vouches for the message.
         unsafe {
-            match self.shared_frame(message, self.strategies.of(message.comm)) {
+            match self.shared_frame(message, self.strategy_of(message.comm)) {
                 Some(wire) => Ok((wire, true)),
                 None => Ok((self.plain_copy(message, message.span.bytes().unwrap_or(0))?, false)),
             }

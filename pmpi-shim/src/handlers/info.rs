@@ -124,7 +124,7 @@ unsafe fn take_over(shim: &Shim, comm: MPI_Comm, info: MPI_Info) {
     let Some(text) = (unsafe { look_up(info, KEY, &mut value) }) else { return };
     let text = text.to_string_lossy();
     match text.parse::<Strategy>() {
-        Ok(strategy) => shim.strategies.set(comm, strategy),
+        Ok(strategy) => _ = shim.all_peers(comm).map(|peers| peers.set_strategy(strategy)),
         Err(expected) if shim.world.rank == 0 => {
             say!("mpress: info key mpress_strategy={text}: expected {expected}; it is not regarded");
         }

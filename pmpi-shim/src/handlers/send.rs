@@ -105,7 +105,7 @@ pub(crate) struct By<'a> {
 
 impl By<'_> {
     fn usual(shim: &Shim, message: &Envelope, waits: bool) -> Self {
-        Self { strategy: shim.strategies.of(message.comm), meanwhile: &|| (), waits }
+        Self { strategy: shim.strategy_of(message.comm), meanwhile: &|| (), waits }
     }
 }
 

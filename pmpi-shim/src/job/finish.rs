@@ -156,7 +156,6 @@ pub(crate) fn free(shim: &Shim) {
         PMPI_Comm_free(&raw mut own);
     }
     shim.world.free();
-    shim.strategies.free();
 }
 
 /// Keeps what is known of the network for later jobs, if asked to.

@@ -16,7 +16,6 @@ use crate::messages::error::raise;
 use crate::messages::peers;
 use crate::messages::prefetch_gain::PrefetchGain;
 use crate::messages::recorder::Recorder;
-use crate::messages::strategies::Strategies;
 use crate::messages::streams::Streams;
 use crate::messages::world::World;
 use crate::mpi::family::Family;
@@ -227,7 +226,7 @@ pub(crate) fn make_world(
     unsafe {
         let mut group = std::mem::zeroed();
         ok(PMPI_Comm_group(comm, &raw mut group))?;
-        ok(PMPI_Comm_create_keyval(Some(not_copied), Some(comm_freed), &raw mut keyval, ptr::null_mut()))?;
+        ok(PMPI_Comm_create_keyval(Some(peers::copied), Some(comm_freed), &raw mut keyval, ptr::null_mut()))?;
         Ok(World { rank, group, nodes, place, same_node, keyval })
     }
 }
@@ -264,7 +263,6 @@ pub(crate) fn prepare(
     let streams = Arc::new(Streams::new(private.comm, private.free_tags.clone(), pending.clone()));
     let context = Context {
         engine,
-        strategies: Strategies::new()?,
         world,
         datatypes: Datatypes::new()?,
         own_comm: own,

@@ -6,7 +6,6 @@ use crate::messages::datatypes::Datatypes;
 use crate::messages::prefetch_gain::PrefetchGain;
 use crate::messages::receive_memory::ReceiveMemory;
 use crate::messages::recorder::Recorder;
-use crate::messages::strategies::Strategies;
 use crate::messages::streams::Streams;
 use crate::messages::world::World;
 use crate::mpi::family::Family;
@@ -19,7 +18,6 @@ use std::sync::{Arc, Mutex};
 pub struct Context {
     pub(crate) engine: Engine,
     pub(crate) world: World,
-    pub(crate) strategies: Strategies,
     pub(crate) datatypes: Datatypes,
     /// A communicator of this process alone, for messages to ourselves. Its error handler returns errors.
     pub(crate) own_comm: MPI_Comm,

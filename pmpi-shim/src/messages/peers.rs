@@ -7,12 +7,12 @@ use crate::messages::context::Context;
 use crate::mpi::family::Family;
 use crate::mpi::handle::Handle;
 use crate::mpi::sys::*;
-use mpress::{SHORTEST, Spread};
+use mpress::{SHORTEST, Spread, Strategy};
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 #[cfg(shim)]
 pub(crate) use ending::Freeing;
@@ -31,6 +31,8 @@ pub(crate) struct Peers {
     pub(crate) number: OnceLock<u32>,
     /// The communicator's line in the report's table, once it has one.
     pub(crate) line: OnceLock<usize>,
+    /// The communicator's own strategy, if the program has given it one by an info: MPIs drop hints that they do not know.
+    strategy: OnceLock<Mutex<Strategy>>,
     /// The program has freed the handle; pending operations go on.
     freed: AtomicBool,
 }
@@ -50,6 +52,22 @@ impl Origin {
 }
 
 impl Peers {
+    fn new(frames: Box<[bool]>, world: Box<[c_int]>, rank: c_int, inter: bool, spread: Spread) -> Self {
+        Self {
+            any: frames.contains(&true),
+            frames,
+            world,
+            rank,
+            inter,
+            spread,
+            collectives: Collectives::default(),
+            number: OnceLock::new(),
+            line: OnceLock::new(),
+            strategy: OnceLock::new(),
+            freed: AtomicBool::new(false),
+        }
+    }
+
     /// The communicator handle for reporting errors: null if the program has freed it.
     pub(crate) fn handler_of(&self, comm: MPI_Comm) -> MPI_Comm {
         if self.ended() { COMM_NULL } else { comm }
@@ -83,6 +101,16 @@ impl Peers {
     /// Whether the message of this status may be a frame, by its source and length.
     pub(crate) fn may_be_frame(&self, status: &MPI_Status, bytes: usize) -> bool {
         mpress::may_be_frame(bytes) && self.frames_with(status.MPI_SOURCE)
+    }
+
+    /// The communicator's own strategy, if it has one.
+    pub(crate) fn strategy(&self) -> Option<Strategy> {
+        self.strategy.get().map(|strategy| *strategy.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn set_strategy(&self, strategy: Strategy) {
+        let kept = self.strategy.get_or_init(|| Mutex::new(strategy));
+        *kept.lock().unwrap_or_else(PoisonError::into_inner) = strategy;
     }
 
     pub(crate) fn size(&self) -> c_int {
@@ -148,8 +176,8 @@ impl Context {
                     LATEST.set(Some(Latest { of, peers }));
                 }
             }
-            // Only `make_peers` stores under our key, a leaked `Arc`; the attribute owns one count until `give_back` releases it, and the
-            // communicator is live while the caller uses it.
+            // Only `make_peers` and `copied` store under our key, a leaked `Arc`; the attribute owns one count until `give_back` releases it,
+            // and the communicator is live while the caller uses it.
             Arc::increment_strong_count(peers);
             Ok(Some(Arc::from_raw(peers)))
         }
@@ -161,7 +189,6 @@ impl Context {
         if let Some(peers) = self.kept_peers(comm).ok()? {
             return Some(peers);
         }
-        #[allow(clippy::arc_with_non_send_sync, reason = "its handle is a plain value, see `state`")]
         let peers = Arc::new(self.find_peers(comm)?);
         if ending::keep(self.world.keyval, comm, &peers) {
             return Some(peers);
@@ -174,6 +201,11 @@ impl Context {
             unsafe { Arc::decrement_strong_count(kept) };
         }
         Some(peers)
+    }
+
+    /// The strategy of a communicator, if it has its own.
+    pub(crate) fn strategy_of(&self, comm: MPI_Comm) -> Option<Strategy> {
+        self.all_peers(comm)?.strategy()
     }
 
     /// The peers for a collective; the result is the same on all ranks. Collectives on inter-communicators are left to the MPI.
@@ -202,24 +234,11 @@ impl Context {
             let inside = local.iter().chain(&there).all(|&rank| rank != UNDEFINED);
             let frames: Box<[bool]> =
                 there.iter().map(|&rank| inside && self.world.frames_with(rank)).collect();
-            let any = frames.contains(&true);
             let nodes: Vec<c_int> = there.iter().map(|&rank| self.world.node(rank).unwrap_or(rank)).collect();
-            let (spread, collectives) =
-                (Spread::new(&nodes, self.family == Family::OpenMpi), Collectives::default());
+            let spread = Spread::new(&nodes, self.family == Family::OpenMpi);
             let rank = there.iter().position(|&rank| rank == self.world.rank);
             let rank = rank.and_then(|rank| c_int::try_from(rank).ok()).unwrap_or(UNDEFINED);
-            Some(Peers {
-                frames,
-                any,
-                world: there.into(),
-                rank,
-                inter: inter != 0,
-                spread,
-                collectives,
-                number: OnceLock::new(),
-                line: OnceLock::new(),
-                freed: AtomicBool::new(false),
-            })
+            Some(Peers::new(frames, there.into(), rank, inter != 0, spread))
         }
     }
 
@@ -244,12 +263,37 @@ impl Context {
     }
 }
 
+/// The copy callback of the attribute: a duplicate has the communicator's own strategy, as it has its hints (MPI 4.0, section 7.4.2). Without one, it
+/// finds its peers when they are asked for.
+pub(crate) unsafe extern "C" fn copied(
+    _: MPI_Comm,
+    _: c_int,
+    _: *mut c_void,
+    value: *mut c_void,
+    copy: *mut c_void,
+    flag: *mut c_int,
+) -> c_int {
+    // SAFETY: the value of our attribute, `Peers`; MPI gives valid pointers for the copy and the flag.
+    unsafe {
+        let of = &*value.cast::<Peers>();
+        let strategy = of.strategy();
+        *flag = c_int::from(strategy.is_some());
+        if let Some(strategy) = strategy {
+            let (frames, world, spread) = (of.frames.clone(), of.world.clone(), of.spread.clone());
+            let peers = Peers::new(frames, world, of.rank, of.inter, spread);
+            peers.set_strategy(strategy);
+            *copy.cast::<*const Peers>() = Arc::into_raw(Arc::new(peers));
+        }
+    }
+    SUCCESS
+}
+
 /// Gives back the peers that a communicator, which is being freed, keeps as an attribute; returns whether it may still be used.
 ///
 /// # Safety
 /// `kept` must be the attribute's value, which is released once.
 pub(crate) unsafe fn give_back(comm: MPI_Comm, keyval: c_int, kept: *mut c_void) -> bool {
-    // SAFETY: only `make_peers` stores under our key: a leaked `Arc<Peers>`.
+    // SAFETY: only `make_peers` and `copied` store under our key: a leaked `Arc<Peers>`.
     let peers = unsafe { Arc::from_raw(kept.cast::<Peers>().cast_const()) };
     peers.end();
     FREED.fetch_add(1, Ordering::AcqRel);
