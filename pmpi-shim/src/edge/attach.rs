@@ -5,9 +5,8 @@
 
 use crate::handlers::matched_probe::mprobe_only;
 use crate::job::finish::{end_messages, free, keep_link};
-use crate::job::handshake::{Agreement, ask_for_nodes, handshake};
-use crate::job::startup::{describe_machine, make_engine, make_world, name_unknown, prepare};
-use crate::messages::agreed::Private;
+use crate::job::handshake::{Agreement, handshake};
+use crate::job::startup::{begin, describe_machine, make_world, name_unknown};
 use crate::mpi::identity;
 use crate::mpi::open;
 use crate::mpi::sys::*;
@@ -47,20 +46,16 @@ pub unsafe fn attach(
     settings: &Result<Settings, SettingsError>,
 ) -> Result<Option<Shim>, AttachError> {
     let doubt = identity::doubt();
-    let (mut rank, mut size) = (0, 0);
-    // SAFETY: a communicator that lives, valid output pointers.
-    let known = unsafe {
-        ok(PMPI_Comm_rank(comm, &raw mut rank)).and_then(|()| ok(PMPI_Comm_size(comm, &raw mut size)))
-    };
-    let agreement = known.and_then(|()| handshake(comm, settings, doubt.clone(), (rank, size), None));
-    let (settings, agreed, nodes, place) = match (settings, agreement, doubt) {
-        (Ok(settings), Ok(Agreement::Reached(agreed, nodes, place)), None) => {
-            (settings, agreed, nodes, place)
+    let known = rank_and_size(comm);
+    let agreement = known.and_then(|known| handshake(comm, settings, doubt.clone(), known, None));
+    let (settings, (rank, _), agreed, nodes, place) = match (settings, known, agreement, doubt) {
+        (Ok(settings), Ok(known), Ok(Agreement::Reached(agreed, nodes, place)), None) => {
+            (settings, known, agreed, nodes, place)
         }
         // Where the MPI lacks even the first of these functions, this says why.
-        (_, _, Some(doubt)) => return Err(AttachError::Unsupported(doubt)),
-        (_, Err(code), None) => return Err(code.into()),
-        (_, Ok(_), None) => return Err(AttachError::Disagreement),
+        (.., Some(doubt)) => return Err(AttachError::Unsupported(doubt)),
+        (_, _, Err(code), None) => return Err(code.into()),
+        (_, _, Ok(_), None) => return Err(AttachError::Disagreement),
     };
     if settings.disable {
         return Ok(None);
@@ -69,10 +64,6 @@ pub unsafe fn attach(
     if settings.strategy == Strategy::Off {
         return Ok(None);
     }
-    let nodes = match nodes {
-        Some(nodes) => nodes,
-        None => ask_for_nodes(comm, rank, size)?,
-    };
     let world = make_world(comm, rank, nodes, place, settings.same_node)?;
     if !world.frames_any() {
         world.free();
@@ -80,13 +71,7 @@ pub unsafe fn attach(
     }
     let settings = Settings { trace: None, record: None, predict: Predict::Off, ..settings.agreed(&agreed) };
     describe_machine(&settings, rank);
-    let private = Private::new(comm)?;
-    let engine = make_engine(&world, &settings, agreed.mark, &private)?;
-    let shim = prepare(world, &settings, engine, private)?;
-    if let Some(peers) = shim.collective_peers(comm) {
-        peers.collectives.begin();
-    }
-    Ok(Some(shim))
+    Ok(Some(begin(comm, world, &settings, agreed.mark)?))
 }
 
 /// Ends a layer, after its communicator has been freed. Messages of completed requests are first sent to their end.

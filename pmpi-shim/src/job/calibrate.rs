@@ -6,13 +6,13 @@
 //!
 //! Ranks with nothing to send sleep while they wait: where there are more ranks than cores, a spinning rank takes time from the others.
 
-use crate::job::handshake::ask_for_nodes;
+use crate::job::handshake::{Agreement, handshake};
 use crate::job::startup::make_world;
 use crate::messages::world::World;
 use crate::mpi::channel::test;
 use crate::mpi::sys::*;
 use crate::mpi::{inside, open, real};
-use mpress::SameNode;
+use mpress::{SameNode, Settings};
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::time::{Duration, Instant};
@@ -66,14 +66,18 @@ const ROUNDS: usize = 3;
 #[unsafe(no_mangle)]
 unsafe extern "C" fn mpress_calibrate_begin(place: *mut Place) -> c_int {
     let begin = || {
-        let (mut rank, mut ranks) = (0, 0);
-        // SAFETY: MPI allows null arguments; the output pointers are valid.
-        unsafe {
-            ok(open::MPI_Init(ptr::null_mut(), ptr::null_mut()))?;
-            ok(PMPI_Comm_rank(COMM_WORLD, &raw mut rank))?;
-            ok(PMPI_Comm_size(COMM_WORLD, &raw mut ranks))?;
-        }
-        let nodes = ask_for_nodes(COMM_WORLD, rank, ranks)?;
+        // SAFETY: MPI allows null arguments.
+        ok(unsafe { open::MPI_Init(ptr::null_mut(), ptr::null_mut()) })?;
+        let (rank, ranks) = rank_and_size(COMM_WORLD)?;
+        let nodes = match handshake(COMM_WORLD, &Ok(Settings::default()), None, (rank, ranks), None)? {
+            Agreement::Reached(_, nodes, _) => nodes,
+            Agreement::Doubtful(why) => {
+                if rank == 0 {
+                    say!("mpress: {why}");
+                }
+                return Err(ERR_OTHER);
+            }
+        };
         // It keeps no link.
         let world = make_world(COMM_WORLD, rank, nodes, 0, SameNode::Pass)?;
         let nodes = c_int::try_from(world.count()).map_err(|_| ERR_INTERN)?;

@@ -1,10 +1,10 @@
 //! The handshake of all ranks: whether they may send each other frames, and where they run.
 
-use crate::job::host::{self, Host};
+use crate::job::host;
 use crate::mpi::channel::test;
 use crate::mpi::fatal;
 use crate::mpi::sys::*;
-use mpress::job::{self, Agreed};
+use mpress::job::{self, Agreed, LARGEST};
 use mpress::{Settings, SettingsError};
 use std::ffi::c_int;
 use std::mem::ManuallyDrop;
@@ -18,8 +18,8 @@ const SPIN: Duration = Duration::from_millis(100);
 
 /// The result of the handshake.
 pub(crate) enum Agreement {
-    /// All ranks are alike: what they have in common, and for each rank the lowest rank on its node, if known; and a number of the hosts ([`host::place`]).
-    Reached(Agreed, Option<Vec<c_int>>, u64),
+    /// All ranks are alike: what they have in common, for each rank the lowest rank on its node, and a number of the hosts ([`host::place`]).
+    Reached(Agreed, Vec<c_int>, u64),
     /// The ranks are not alike, for this reason.
     Doubtful(String),
 }
@@ -36,9 +36,9 @@ pub(crate) fn handshake(
     let said = job::said(settings.as_ref().ok().filter(|_| doubt.is_none()));
     let place = usize::try_from(rank).map_err(|_| ERR_INTERN)?;
     let ranks = usize::try_from(size).map_err(|_| ERR_INTERN)?;
-    // The words of the handshake, then one per rank for the minimum, of which a rank sets its own.
+    // The words of the handshake, then the hosts of all ranks: of those of others the minimum takes no notice.
     let mut words = said.to_vec();
-    words.extend((0..ranks).flat_map(|at| if at == place { Host::here().words() } else { Host::OTHER }));
+    words.extend((0..ranks).map(|at| if at == place { host::here() } else { LARGEST }));
     let count = c_int::try_from(words.len()).map_err(|_| ERR_INTERN)?;
     // If ranks do not answer, the operation outlives this function, and so must the arrays.
     let (mine, mut least) = (ManuallyDrop::new(words.clone()), ManuallyDrop::new(words));
@@ -100,33 +100,5 @@ fn wait_for_all(mut request: MPI_Request, rank: c_int, patience: Duration) -> Re
             );
         }
         if waited < SPIN { std::thread::yield_now() } else { std::thread::sleep(Duration::from_millis(1)) }
-    }
-}
-
-/// Asks the MPI which ranks share memory: for each rank the lowest rank on its node.
-pub(crate) fn ask_for_nodes(comm: MPI_Comm, rank: c_int, size: c_int) -> Result<Vec<c_int>, c_int> {
-    let mut node = COMM_NULL;
-    // SAFETY: collective calls, which all ranks make since they have agreed to; valid output pointers.
-    unsafe {
-        ok(PMPI_Comm_split_type(comm, COMM_TYPE_SHARED, rank, INFO_NULL, &raw mut node))?;
-        let (mut group, mut local) = (std::mem::zeroed(), std::mem::zeroed());
-        ok(PMPI_Comm_group(comm, &raw mut group))?;
-        ok(PMPI_Comm_group(node, &raw mut local))?;
-        let (first, mut leader) = (0, UNDEFINED);
-        ok(PMPI_Group_translate_ranks(local, 1, &raw const first, group, &raw mut leader))?;
-        ok(PMPI_Group_free(&raw mut local))?;
-        ok(PMPI_Group_free(&raw mut group))?;
-        ok(PMPI_Comm_free(&raw mut node))?;
-        let mut nodes: Vec<c_int> = vec![0; usize::try_from(size).unwrap_or(0)];
-        ok(PMPI_Allgather(
-            (&raw const leader).cast(),
-            1,
-            INT32_T,
-            nodes.as_mut_ptr().cast(),
-            1,
-            INT32_T,
-            comm,
-        ))?;
-        Ok(nodes)
     }
 }

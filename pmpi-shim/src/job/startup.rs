@@ -4,7 +4,7 @@
 //! invalid word, so that all ranks pass their calls on.
 
 use crate::job::finish::{self, Job};
-use crate::job::handshake::{Agreement, ask_for_nodes, handshake};
+use crate::job::handshake::{Agreement, handshake};
 use crate::job::measure;
 use crate::job::profile;
 use crate::job::standby;
@@ -81,12 +81,7 @@ fn setting_of_the_mpi(settings: &Settings) -> Option<(&'static str, &'static str
 }
 
 fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
-    let (mut rank, mut size) = (0, 0);
-    // SAFETY: the MPI is initialised; valid output pointers.
-    unsafe {
-        ok(PMPI_Comm_rank(COMM_WORLD, &raw mut rank))?;
-        ok(PMPI_Comm_size(COMM_WORLD, &raw mut size))?;
-    }
+    let (rank, size) = rank_and_size(COMM_WORLD)?;
     let is_wanted = settings.as_ref().is_ok_and(|settings| !settings.disable);
     let doubt = if is_wanted { identity::doubt() } else { None };
     let patience = settings.as_ref().map_or_else(|_| Settings::default().patience, |known| known.patience);
@@ -109,22 +104,12 @@ fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
     }
     name_unknown(&settings, rank);
     describe_machine(&settings, rank);
-    let nodes = match nodes {
-        Some(nodes) => nodes,
-        None => ask_for_nodes(COMM_WORLD, rank, size)?,
-    };
     let world = make_world(COMM_WORLD, rank, nodes, place, settings.same_node)?;
     let nodes = world.count();
     // A job on one node may still be recorded.
     let is_active = world.frames_any() || settings.trace.is_some() || settings.record.is_some();
     if is_active {
-        let private = Private::new(COMM_WORLD)?;
-        let engine = make_engine(&world, &settings, agreed.mark, &private)?;
-        let shim = prepare(world, &settings, engine, private)?;
-        if let Some(peers) = shim.collective_peers(COMM_WORLD) {
-            peers.collectives.begin();
-        }
-        state::activate(shim);
+        state::activate(begin(COMM_WORLD, world, &settings, agreed.mark)?);
     } else {
         let settings = settings.clone();
         standby::sleep(Box::new(move || {
@@ -159,14 +144,19 @@ pub(crate) fn describe_machine(settings: &Settings, rank: c_int) {
     }
 }
 
-/// The engine, with all that is known before the first message. Unreadable files are reported once. All ranks must make theirs: the network
-/// is measured, if needed.
-pub(crate) fn make_engine(
-    world: &World,
-    settings: &Settings,
-    mark: Mark,
-    private: &Private,
-) -> Result<Engine, c_int> {
+/// Makes the layer for a communicator, on all of its ranks: the network is measured, if needed.
+pub(crate) fn begin(comm: MPI_Comm, world: World, settings: &Settings, mark: Mark) -> Result<Shim, c_int> {
+    let private = Private::new(comm)?;
+    let engine = make_engine(&world, settings, &private)?.with_mark(mark);
+    let shim = prepare(world, settings, engine, private)?;
+    if let Some(peers) = shim.collective_peers(comm) {
+        peers.collectives.begin();
+    }
+    Ok(shim)
+}
+
+/// The engine, with all that is known before the first message. Unreadable files are reported once.
+fn make_engine(world: &World, settings: &Settings, private: &Private) -> Result<Engine, c_int> {
     let say = |line: &dyn std::fmt::Display| {
         if world.rank == 0 {
             say!("mpress: {line}");
@@ -181,7 +171,6 @@ pub(crate) fn make_engine(
         say,
         &mut measure::Messages::new(private.comm),
     )?;
-    let engine = engine.with_mark(mark);
     Ok(if identity::family().answers_for_freed_communicators() {
         engine.with_streams(settings)
     } else {
@@ -232,12 +221,7 @@ pub(crate) fn make_world(
 }
 
 /// Makes the shared state, by local calls.
-pub(crate) fn prepare(
-    world: World,
-    settings: &Settings,
-    engine: Engine,
-    private: Private,
-) -> Result<Shim, c_int> {
+fn prepare(world: World, settings: &Settings, engine: Engine, private: Private) -> Result<Shim, c_int> {
     let mut own = COMM_NULL;
     let mut gibibyte = DATATYPE_NULL;
     let mut level = 0;

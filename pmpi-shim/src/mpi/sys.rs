@@ -84,6 +84,17 @@ pub(crate) fn type_size(datatype: MPI_Datatype) -> Option<usize> {
     usize::try_from(size).ok()
 }
 
+/// This process's rank in a communicator, and the number of its ranks.
+pub(crate) fn rank_and_size(comm: MPI_Comm) -> Result<(c_int, c_int), c_int> {
+    let (mut rank, mut size) = (0, 0);
+    // SAFETY: a communicator that lives, and valid output pointers.
+    unsafe {
+        ok(PMPI_Comm_rank(comm, &raw mut rank))?;
+        ok(PMPI_Comm_size(comm, &raw mut size))?;
+    }
+    Ok((rank, size))
+}
+
 pub(crate) fn empty_status() -> MPI_Status {
     // SAFETY: a C struct of integers; all zero is valid.
     unsafe { std::mem::zeroed() }
