@@ -5,7 +5,7 @@
 
 int PMPI_Comm_get_attr(MPI_Comm comm, int key, void *value, int *found)
 {
-  static int most = 2047;
+  static int most = 4095;
   static __typeof__(PMPI_Comm_get_attr) *next;
   if (!next)
     next = (__typeof__(PMPI_Comm_get_attr) *)dlsym(RTLD_NEXT, "PMPI_Comm_get_attr");
