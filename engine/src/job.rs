@@ -8,7 +8,7 @@ use crate::knowledge::Knowledge;
 use crate::links::Links;
 use crate::settings::{Report, Settings};
 use crate::strategy::Strategy;
-use crate::{Engine, network};
+use crate::{Engine, hierarchy, network};
 use mpress_selector::Link;
 use std::fmt::Display;
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
@@ -91,7 +91,7 @@ pub fn heard(least: [u64; WORDS]) -> Result<Agreed, Disagreement> {
 /// The properties of this build on which frames depend.
 fn build() -> impl Hash {
     let codecs: Vec<_> = codecs::Codec::all().map(|codec| (codec.name(), codec.wire())).collect();
-    (env!("CARGO_PKG_VERSION"), VERSION, network::VERSION, FLOOR, SHORTEST, codecs)
+    (env!("CARGO_PKG_VERSION"), VERSION, network::VERSION, hierarchy::VERSION, FLOOR, SHORTEST, codecs)
 }
 
 impl Settings {

@@ -8,8 +8,8 @@
 //! No lengths are exchanged beforehand: all ranks know those of all blocks, and so the source, destination
 //! and order of all chunks. Each chunk is one message; a block that is not compressed has the same chunks. A
 //! rank that receives its first chunk from another node recognises a frame by its length, which is not a
-//! multiple of 8. Within a node a last message of one byte tells the form in which the block came. So all
-//! ranks finally know whether anything got shorter.
+//! multiple of 8. Within a node a chunk one byte short tells that the block came damaged. Messages and order:
+//! `docs/format/collectives.md`.
 //!
 //! Between two ranks chunks are ordered by the sum of their number and the number of ranks that they have
 //! passed ([`HandOn::step`]). In this order each chunk waits only for earlier ones, so ranks do not wait for
@@ -32,7 +32,6 @@ use mpress::{HandOn, Hierarchy, Kind, SameNode};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::c_int;
-use std::ptr;
 
 /// A block of the collective in the program's memory.
 pub(super) struct Part {
@@ -47,7 +46,7 @@ pub(super) struct Part {
 #[derive(Clone, Copy)]
 struct Item {
     block: usize,
-    /// The number of its chunk; after the last one, that of the form byte.
+    /// The number of its chunk.
     index: usize,
 }
 
@@ -123,7 +122,7 @@ impl<'a> Relay<'a> {
             let goes_on = dests.iter().any(|&dest| !is_inside(dest));
             let block = Block::new(part, shim.engine.chunk(part.len), goes_on);
             let plan = |list: &mut BTreeMap<usize, Vec<_>>, other, step: usize| {
-                let items = (0..block.messages(is_inside(other)))
+                let items = (0..block.chunks())
                     .map(|index| ((index + step, step), Item { block: blocks.len(), index }));
                 list.entry(other).or_default().extend(items);
             };
@@ -193,21 +192,15 @@ impl<'a> Relay<'a> {
     }
 
     fn handed(&self) -> Handed {
-        let any = |is: fn(&Form) -> bool| self.blocks.iter().any(|block| is(&block.form));
         // A rank could not send its block.
-        if any(|form| matches!(form, Form::Nothing)) {
-            return Handed { outcome: Ok(false), shorter: Some(false) };
+        if self.blocks.iter().any(|block| matches!(block.form, Form::Nothing)) {
+            return Handed { outcome: Ok(false), shorter: None };
         }
         let damaged = self.blocks.iter().find_map(|block| match block.form {
             Form::Damaged(code) => Some(code),
             _ => None,
         });
         let outcome = self.failed.and(damaged.map_or(Ok(true), Err)).map_err(Error::from);
-        Handed { outcome, shorter: Some(any(|form| matches!(form, Form::Shorter(_) | Form::Damaged(_)))) }
+        Handed { outcome, shorter: None }
     }
-}
-
-/// The address of an empty message.
-fn nothing() -> *const u8 {
-    ptr::from_ref(Form::Raw.said())
 }

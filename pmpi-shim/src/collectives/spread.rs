@@ -8,8 +8,8 @@
 //!
 //! Long blocks in chunks ([`chunks`]) need no more messages than the MPI's own. Whether they or the MPI's own
 //! are faster, and whether compression makes them faster still, depends on network, processors and data, so
-//! all three are tried. With a fixed codec, and for frames ([`shared`]), such calls are left to the MPI for a
-//! while if nothing got shorter: all ranks learn that from the blocks themselves, and count the same.
+//! all three are tried. With a fixed codec all go in chunks. Calls with frames ([`shared`]) are left to the
+//! MPI for a while if nothing got shorter: all ranks learn that from the lengths, and count the same.
 
 use super::blocks::Blocks;
 use super::{Group, Handed, chunks, shared};

@@ -19,36 +19,12 @@ const CHUNK: usize = 63 << 10;
 pub(super) enum Form {
     /// Its first chunk has not come yet.
     Unknown,
+    /// As the bytes that it has: within a node always.
     Raw,
-    /// Compressed; `None` within a node, where it has been decoded.
-    Shorter(Option<Stream>),
+    Stream(Stream),
     Damaged(c_int),
     /// Its owner could not send it: its chunks are empty.
     Nothing,
-}
-
-/// The byte for each form within a node, by index.
-static SAID: [u8; 4] = [0, 1, 2, 3];
-
-impl Form {
-    /// The byte for this form.
-    pub(super) fn said(self) -> &'static u8 {
-        match self {
-            Self::Unknown | Self::Raw => &SAID[0],
-            Self::Shorter(_) => &SAID[1],
-            Self::Damaged(_) => &SAID[2],
-            Self::Nothing => &SAID[3],
-        }
-    }
-
-    pub(super) fn of(said: Option<&u8>, damaged: c_int) -> Self {
-        match said {
-            Some(0) => Self::Raw,
-            Some(1) => Self::Shorter(None),
-            Some(3) => Self::Nothing,
-            _ => Self::Damaged(damaged),
-        }
-    }
 }
 
 /// A block in progress.
@@ -60,7 +36,7 @@ pub(super) struct Block {
     chunk: usize,
     /// Whether it may be a stream.
     is_long: bool,
-    /// Number of its messages that are here: its chunks, and the form byte.
+    /// Number of its chunks that are here.
     pub(super) here: usize,
     pub(super) form: Form,
     /// For this rank's own block, the part yet to be encoded.
@@ -98,18 +74,14 @@ impl Block {
         at(index)..at(index + 1)
     }
 
-    /// Number of its messages between two ranks of a node (`inside`) or of two nodes.
-    pub(super) fn messages(&self, inside: bool) -> usize {
-        self.chunks() + usize::from(inside && self.is_long)
-    }
-
     /// A chunk of `len` bytes has come from the same node.
     pub(super) fn came(&mut self, index: usize, len: usize, damaged: c_int) {
-        if len == 0 && index == 0 {
-            self.form = Form::Nothing;
-        } else if len != self.range(index).len() && !matches!(self.form, Form::Nothing) {
-            self.form = Form::Damaged(damaged);
-        }
+        self.form = match self.form {
+            Form::Unknown if len == 0 => Form::Nothing,
+            Form::Unknown | Form::Raw if len == self.range(index).len() => Form::Raw,
+            Form::Unknown | Form::Raw => Form::Damaged(damaged),
+            form => form,
+        };
         self.here = index + 1;
     }
 
@@ -125,8 +97,7 @@ impl Block {
         if !landed {
             self.form = Form::Damaged(shim.damaged);
         }
-        // After the last chunk the form is known, too.
-        self.here = index + 1 + usize::from(index + 1 == self.chunks());
+        self.here = index + 1;
         if self.goes_on {
             self.wires.push_back(Rc::new(wire));
         }
@@ -144,10 +115,10 @@ impl Block {
                 out.write_copy_of_slice(wire);
                 true
             }
-            Form::Shorter(Some(_)) if index == 0 => waiting::coding(|| {
+            Form::Stream(_) if index == 0 => waiting::coding(|| {
                 shim.engine.open(wire).is_ok_and(|frame| shim.engine.decode_head(&frame, out).is_ok())
             }),
-            Form::Shorter(Some(stream)) => {
+            Form::Stream(stream) => {
                 waiting::coding(|| shim.engine.decode_chunk(&stream, index, wire, out).is_ok())
             }
             _ => false,
@@ -167,12 +138,12 @@ impl Block {
             stream.id() == id && stream.raw_len() == self.len && stream.range(0) == self.range(0)
         };
         let stream = stream.filter(|stream| self.is_long && is_this(stream));
-        stream.map_or(Form::Damaged(shim.damaged), |stream| Form::Shorter(Some(stream)))
+        stream.map_or(Form::Damaged(shim.damaged), Form::Stream)
     }
 
     /// Starts to encode this rank's own block, if it is worth it: the first chunk at once.
     pub(super) fn encode(&mut self, shim: &Shim, strategy: Option<Strategy>, kind: Kind, id: u32) {
-        self.here = self.chunks() + 1;
+        self.here = self.chunks();
         self.form = Form::Raw;
         if self.at.is_null() {
             self.form = Form::Nothing;
@@ -184,7 +155,6 @@ impl Block {
                 Some(shim.engine.begin(considered, raw, id, self.chunk))
             });
             if let Some(Outgoing::Stream(head, tail)) = begun {
-                self.form = Form::Shorter(None);
                 self.wires.push_back(Rc::new(head));
                 self.tail = Some(*tail);
             }

@@ -2,13 +2,14 @@
 //! pending at a time.
 
 use super::block::Form;
-use super::{Item, Relay, nothing};
+use super::{Item, Relay};
 use crate::mpi::channel::{Channel, test};
 use crate::mpi::span::received_bytes;
 use crate::mpi::sys::*;
 use mpress::Buffer;
 use std::collections::VecDeque;
 use std::ffi::c_int;
+use std::ptr;
 use std::rc::Rc;
 
 /// Greatest number of posted receives.
@@ -66,28 +67,18 @@ impl Incoming {
     fn take(&self, relay: &mut Relay<'_>, item: Item, came: Result<usize, c_int>, memory: Option<Buffer>) {
         let (shim, id) = (relay.shim, relay.id);
         let block = &mut relay.blocks[item.block];
-        // An empty chunk would mean that its owner could not send it: one byte marks damage.
-        let len = came.unwrap_or(1);
-        if block.at.is_null() && len > 0 && item.index < block.chunks() {
+        // No chunk has this length, so that it goes on as a damaged one.
+        let len = came.unwrap_or(block.range(item.index).len() + 1);
+        if block.at.is_null() && len > 0 {
             let len = block.len;
             relay.give_up_for(len);
         }
-        let is_said = item.index == block.chunks();
         match memory {
-            Some(mut memory) => {
+            Some(mut memory) if !self.inside => {
                 memory.set_len(len);
-                if is_said {
-                    if !matches!(block.form, Form::Damaged(_)) {
-                        block.form = Form::of(memory.first(), shim.damaged);
-                    }
-                    block.here = item.index + 1;
-                } else if self.inside {
-                    block.came(item.index, len, shim.damaged);
-                } else {
-                    block.arrived(shim, item.index, memory, id);
-                }
+                block.arrived(shim, item.index, memory, id);
             }
-            None => block.came(item.index, len, shim.damaged),
+            _ => block.came(item.index, len, shim.damaged),
         }
         if let Err(code) = came {
             block.form = Form::Damaged(code);
@@ -104,17 +95,16 @@ impl Incoming {
             if block.wires.len() >= AHEAD {
                 break;
             }
-            let is_said = item.index == block.chunks();
             // Without memory for the block, later chunks are received only once its form is known.
             if block.at.is_null() && item.index > 0 && matches!(block.form, Form::Unknown) {
                 break;
             }
             let (mut memory, at, len);
-            if self.inside && !is_said && !block.at.is_null() {
-                let range = block.range(item.index);
+            let range = block.range(item.index);
+            if self.inside && !block.at.is_null() {
                 (memory, at, len) = (None, block.at.wrapping_add(range.start), range.len());
             } else {
-                let room = if is_said { 1 } else { block.range(item.index).len() + FRONT };
+                let room = range.len() + FRONT;
                 memory = relay.shim.engine.buffer(room);
                 let Some(buffer) = &mut memory else {
                     relay.starve(room, !self.posted.is_empty());
@@ -176,7 +166,6 @@ impl Leaving {
     fn start(&mut self, relay: &mut Relay<'_>, item: Item) -> bool {
         let shim = relay.shim;
         let block = &mut relay.blocks[item.block];
-        let is_said = item.index == block.chunks();
         if block.here <= item.index {
             return false;
         }
@@ -184,9 +173,7 @@ impl Leaving {
         let is_ours = !self.inside && (!block.wires.is_empty() || block.tail.is_some());
         let (mut memory, mut at, mut len) =
             (None, block.at.wrapping_add(range.start).cast_const(), range.len());
-        if is_said {
-            (at, len) = (block.form.said(), 1);
-        } else if is_ours {
+        if is_ours {
             let Some(wire) = block.next_wire(shim) else {
                 relay.starve(len, !self.under_way.is_empty());
                 return false;
@@ -194,7 +181,13 @@ impl Leaving {
             (at, len) = (wire.as_ptr(), wire.len());
             memory = Some(wire);
         } else if matches!(block.form, Form::Nothing) {
-            (at, len) = (nothing(), 0);
+            (at, len) = (ptr::null(), 0);
+        } else if let (true, Form::Damaged(code)) = (self.inside, block.form) {
+            // One byte short. An empty first chunk would say that there is no block.
+            if block.len == 1 {
+                relay.cannot(code);
+            }
+            len -= 1;
         }
         // SAFETY: memory that lives until the request completes: the program's, or kept with it.
         let started = unsafe { self.to.send(at, len, item.index.is_multiple_of(WAITING)) };

@@ -19,9 +19,7 @@ pub(crate) enum Spread {
 pub(super) struct Turns {
     /// For blocks that the MPI relays as frames.
     frames: Outcome,
-    /// For blocks in chunks with a fixed codec.
-    chunks: Outcome,
-    /// For those with the adaptive strategy, which must make nothing slower.
+    /// For blocks in chunks, unless the codec is fixed.
     race: Race,
 }
 
@@ -38,6 +36,8 @@ pub(crate) struct Turn<'a> {
 enum Of<'a> {
     Outcome(&'a Outcome),
     Race(&'a Race),
+    /// Nothing: the codec is fixed, even if that takes longer.
+    Fixed,
 }
 
 impl Turns {
@@ -58,7 +58,7 @@ impl Turns {
     ) -> Result<Turn<'_>, c_int> {
         let (way, of) = match races {
             true => (self.race.way(comm)?, Of::Race(&self.race)),
-            false => (self.chunks.way(), Of::Outcome(&self.chunks)),
+            false => (Way::Compressed, Of::Fixed),
         };
         let chunks = (way != Way::Mpi).then(|| (tag, count.fetch_add(1, Ordering::Relaxed)));
         Ok(Turn { way, chunks, of })
