@@ -356,12 +356,6 @@ impl Engine {
     pub fn stats(&self) -> Stats {
         self.counters.snapshot()
     }
-
-    /// The number of bytes saved in all messages sent so far.
-    #[must_use]
-    pub fn saved(&self) -> u64 {
-        self.counters.saved()
-    }
 }
 
 #[cfg(test)]

@@ -80,13 +80,6 @@ impl Counters {
         self.words[at + DECODE_NS].fetch_add(nanoseconds(time), Relaxed);
     }
 
-    /// The number of bytes saved by compression.
-    pub(crate) fn saved(&self) -> u64 {
-        let words = |field: usize| self.words[..BY_SIZE * FIELDS].iter().skip(field).step_by(FIELDS);
-        let sum = |field| words(field).map(|word| word.load(Relaxed)).sum::<u64>();
-        sum(RAW_BYTES).saturating_sub(sum(WIRE_BYTES))
-    }
-
     pub(crate) fn snapshot(&self) -> Stats {
         let words = self.words.iter().map(|word| word.load(Relaxed)).collect();
         Stats { table: Arc::clone(&self.table), words }

@@ -30,7 +30,7 @@ mod shared;
 mod spread;
 mod start;
 
-use crate::messages::agreed::Way;
+use crate::messages::agreed::{Here, Way};
 use crate::messages::error::{Error, raise};
 use crate::messages::peers::Peers;
 use crate::messages::waiting;
@@ -54,15 +54,14 @@ struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    fn of(shim: &Shim, peers: &'a Peers, tag: c_int, program: MPI_Comm) -> Self {
-        Self { peers, comm: shim.private.comm, tag, program, strategy: peers.strategy() }
-    }
-
-    /// The same collective made in this way, which is not the MPI's. A strategy that does not weigh whether
-    /// compression pays stays.
-    fn made(self, shim: &Shim, way: Way) -> Self {
-        let weighs = matches!(self.strategy.unwrap_or(shim.strategy), Strategy::Adaptive | Strategy::Guided);
-        if way == Way::Raw && weighs { Self { strategy: Some(Strategy::Off), ..self } } else { self }
+    /// A collective that is made in this way. A strategy that does not weigh whether compression pays stays.
+    fn of(shim: &Shim, peers: &'a Peers, here: Here, program: MPI_Comm) -> Self {
+        let mut strategy = peers.strategy();
+        let weighs = matches!(strategy.unwrap_or(shim.strategy), Strategy::Adaptive | Strategy::Guided);
+        if here.way == Way::Raw && weighs {
+            strategy = Some(Strategy::Off);
+        }
+        Self { peers, comm: shim.private.comm, tag: here.tag, program, strategy }
     }
 
     fn rank(&self) -> c_int {

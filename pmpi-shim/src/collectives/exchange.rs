@@ -2,7 +2,7 @@
 
 use super::blocks::Blocks;
 use super::start::Start;
-use crate::messages::agreed::{By, How};
+use crate::messages::agreed::{By, How, Raced};
 use crate::messages::peers::Peers;
 use crate::mpi::span::Span;
 use crate::mpi::sys::*;
@@ -68,16 +68,15 @@ pub(crate) unsafe fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
         }
     };
     let len = to.of(0).bytes().filter(|_| to.equal);
-    match (how, len.filter(|&len| shim.races && shim.engine.chunk(len).is_none())) {
-        (How::Blocking(comm), Some(len)) => {
-            shim.race(&peers, (comm, len.saturating_mul(size.unsigned_abs() as usize)), pass, start)
+    let any_long = || peers.ranks().any(|rank| shim.is_long(&from.of(rank)));
+    let by = match (how, len.filter(|&len| shim.races && shim.engine.chunk(len).is_none())) {
+        (How::Blocking(_), Some(len)) => {
+            By::Race(Raced::Alltoall, len.saturating_mul(size.unsigned_abs() as usize))
         }
-        _ if to.equal => shim.exchange(&peers, how, &By::Tag, pass, start),
-        _ => {
-            let any_long = || peers.ranks().any(|rank| shim.is_long(&from.of(rank)));
-            shim.exchange(&peers, how, &By::Vote(&any_long), pass, start)
-        }
-    }
+        _ if to.equal => By::Tag,
+        _ => By::Vote(&any_long),
+    };
+    shim.exchange(&peers, how, &by, pass, start)
 }
 
 /// Gather and Gatherv. `mine`: the block of this rank. `blocks`: those of all ranks, at the root.

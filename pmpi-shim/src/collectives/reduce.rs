@@ -7,7 +7,7 @@
 mod steps;
 
 use super::start::Start;
-use crate::messages::agreed::{By, How};
+use crate::messages::agreed::{By, How, Raced};
 use crate::messages::peers::Peers;
 use crate::mpi::arguments::Counts;
 use crate::mpi::handle::Handle;
@@ -231,18 +231,16 @@ impl Shim {
         work: impl FnOnce(&Reducing<'_>, &mut Start<'_>),
     ) -> c_int {
         // If the result depends on the order, the order must not depend on timing, so it is always done here.
-        let by = if self.reorders(call) { By::Tag } else { By::Trial };
-        let (before, on_trial) = (self.engine.saved(), self.engine.is_on_trial());
+        let by = match self.races && !self.reorders(call) {
+            true => By::Race(Raced::Reduction, usize::try_from(blocks.total()).unwrap_or(0) * size),
+            false => By::Tag,
+        };
         self.exchange(peers, How::Blocking(call.comm), &by, pass, |start| {
             let reducing = Reducing::new(self, start.group, call, (blocks, size));
             work(&reducing, start);
             start.wait(); // for sends from `reducing`'s memory
             if start.outcome().is_err() {
                 std::mem::forget(reducing); // the MPI may still use its memory
-            }
-            // While other methods are on trial, this call says nothing about later calls.
-            if matches!(by, By::Trial) && !on_trial && !self.engine.is_on_trial() {
-                peers.collectives.reduce.learn(self.engine.saved() > before);
             }
         })
     }

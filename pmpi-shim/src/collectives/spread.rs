@@ -13,7 +13,7 @@
 
 use super::blocks::Blocks;
 use super::{Group, Handed, chunks, shared};
-use crate::messages::agreed::{By, How, Spread, Way};
+use crate::messages::agreed::{By, How, Raced, Way};
 use crate::messages::error::{Error, raise};
 use crate::messages::peers::Peers;
 use crate::messages::waiting;
@@ -45,12 +45,12 @@ pub(crate) unsafe fn bcast(
         });
     };
     let len = span.bytes().unwrap_or(0);
-    let spread = (Spread::Bcast, slice::from_ref(&len));
+    let raced = (Raced::Bcast, slice::from_ref(&len));
     // SAFETY: the program's own span; all ranks decide alike.
     let in_chunks = |group: &Group<'_>, id| unsafe { chunks::bcast(shim, group, id, span, root) };
     // SAFETY: as above.
     let as_frames = || unsafe { shared::bcast(shim, &peers, span, root, comm) };
-    shim.spread(&peers, comm, spread, in_chunks, as_frames, pass)
+    shim.spread(&peers, comm, raced, in_chunks, as_frames, pass)
 }
 
 /// Allgather, Allgatherv, and their nonblocking forms. `mine`: the block of this rank. All ranks know the
@@ -95,7 +95,7 @@ pub(crate) unsafe fn allgather<F: Fn(c_int) -> Span>(
         |group: &Group<'_>, id| unsafe { chunks::allgather(shim, group, id, mine, (blocks, lens)) };
     // SAFETY: as above.
     let as_frames = || unsafe { shared::allgather(shim, &peers, mine, (blocks, lens), comm) };
-    shim.spread(&peers, comm, (Spread::Allgather, lens), in_chunks, as_frames, pass)
+    shim.spread(&peers, comm, (Raced::Allgather, lens), in_chunks, as_frames, pass)
 }
 
 impl Shim {
@@ -106,21 +106,22 @@ impl Shim {
         &self,
         peers: &Peers,
         comm: MPI_Comm,
-        (spread, lens): (Spread, &[usize]),
+        (raced, lens): (Raced, &[usize]),
         in_chunks: impl FnOnce(&Group<'_>, u32) -> Handed,
         as_frames: impl FnOnce() -> Result<Handed, Error>,
         pass: impl Fn() -> c_int,
     ) -> c_int {
-        let fits = || self.goes_in_chunks(peers, lens);
-        let turn = match peers.collectives.spread((&self.private, comm), spread, fits, self.races) {
+        let by = if self.races { By::Race(raced, lens.iter().sum()) } else { By::Tag };
+        let fits = self.goes_in_chunks(peers, lens).then_some(&by);
+        let turn = match peers.collectives.spread((&self.private, comm), raced, fits) {
             Ok(turn) => turn,
             Err(code) => return code,
         };
-        let result = turn.make(&self.engine, lens.iter().sum(), || {
-            let Handed { outcome, shorter } = match (turn.way, turn.chunks) {
+        let result = turn.make(&self.engine, |way, here| {
+            let Handed { outcome, shorter } = match (way, here) {
                 (Way::Mpi, _) => Handed { outcome: Ok(false), shorter: None },
-                (way, Some((tag, id))) => waiting::during(&self.engine, || {
-                    in_chunks(&Group::of(self, peers, tag, comm).made(self, way), id)
+                (_, Some(here)) => waiting::during(&self.engine, || {
+                    in_chunks(&Group::of(self, peers, here, comm), here.number)
                 }),
                 (_, None) => waiting::during(&self.engine, as_frames)
                     .unwrap_or_else(|error| Handed { outcome: Err(error), shorter: Some(true) }),

@@ -4,7 +4,7 @@
 use super::Group;
 use crate::handlers::recv;
 use crate::handlers::send::{self, By};
-use crate::messages::agreed::{self, How, Way};
+use crate::messages::agreed::{self, Here, How};
 use crate::messages::peers::{Origin, Peers};
 use crate::mpi::fatal::give_up;
 use crate::mpi::span::{Layout, Span};
@@ -253,41 +253,23 @@ impl Shim {
         start: impl FnOnce(&mut Start<'_>),
     ) -> c_int {
         match peers.collectives.decide(&self.private, how, by) {
-            Ok(Some(tag)) => self.exchange_here(peers, how, (tag, Way::Compressed), start),
-            Ok(None) => pass(),
+            Ok(turn) => turn.make(&self.engine, |_, here| match here {
+                Some(here) => (self.exchange_here(peers, how, here, start), None),
+                None => (pass(), None),
+            }),
             Err(code) => code,
         }
     }
 
-    /// Makes a blocking all-to-all of short blocks, of this number of bytes in all, in the way that has been
-    /// fastest.
-    pub(super) fn race(
-        &self,
-        peers: &Arc<Peers>,
-        (comm, bytes): (MPI_Comm, usize),
-        pass: impl Fn() -> c_int,
-        start: impl FnOnce(&mut Start<'_>),
-    ) -> c_int {
-        let turn = match peers.collectives.alltoall(&self.private, comm) {
-            Ok(Some(turn)) => turn,
-            Ok(None) => return pass(),
-            Err(code) => return code,
-        };
-        turn.make(&self.engine, bytes, || match turn.chunks {
-            Some((tag, _)) => (self.exchange_here(peers, How::Blocking(comm), (tag, turn.way), start), None),
-            None => (pass(), None),
-        })
-    }
-
-    /// Makes a collective with this tag and in this way.
+    /// Makes a collective of point-to-point messages here.
     fn exchange_here(
         &self,
         peers: &Arc<Peers>,
         how: How,
-        (tag, way): (c_int, Way),
+        here: Here,
         start: impl FnOnce(&mut Start<'_>),
     ) -> c_int {
-        let group = Group::of(self, peers, tag, how.comm()).made(self, way);
+        let group = Group::of(self, peers, here, how.comm());
         self.collectively(&group, |group| {
             let mut started = Start::new(self, group, how);
             start(&mut started);

@@ -6,19 +6,19 @@
 //! the rank may make it again.
 
 mod private;
-mod spread;
+mod turn;
 mod turns;
 
 pub(crate) use private::Private;
-pub(crate) use spread::{Spread, Turn};
+pub(crate) use turn::{Here, Raced, Turn};
 pub(crate) use turns::Way;
 
 use crate::mpi::sys::*;
-use spread::Turns;
 use std::ffi::c_int;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use turns::{Outcome, Trial};
+use turn::Of;
+use turns::{Outcome, Race};
 
 /// State of a communicator for the layer's collectives.
 #[derive(Default)]
@@ -28,14 +28,14 @@ pub(crate) struct Collectives {
     tag: OnceLock<Option<c_int>>,
     /// Whether a collective that needs no tag has been made.
     begun: AtomicBool,
-    bcasts: Turns,
-    allgathers: Turns,
-    /// For those of short blocks.
-    alltoalls: Turns,
-    /// Number of collectives in chunks so far.
-    in_chunks: AtomicU32,
+    /// For each of [`Raced`].
+    races: [Race; Raced::ALL],
+    /// For broadcasts and all-gathers that the MPI relays as frames.
+    frames: [Outcome; 2],
+    /// For all-to-alls with blocks of several lengths.
     varied: Outcome,
-    pub(crate) reduce: Trial,
+    /// Number of collectives made here so far.
+    made: AtomicU32,
 }
 
 /// How the program called a collective, and on which communicator.
@@ -65,8 +65,8 @@ pub(crate) enum By<'a> {
     /// whether this rank has one. The outcome stands for some calls. A vote makes ranks wait for each other,
     /// which a nonblocking call must not do; it uses the last outcome.
     Vote(&'a dyn Fn() -> bool),
-    /// Whether blocks of earlier calls got shorter ([`Trial`]).
-    Trial,
+    /// What has been fastest for calls of this sort, which are blocking; the number of bytes of this one.
+    Race(Raced, usize),
 }
 
 impl Collectives {
@@ -75,57 +75,53 @@ impl Collectives {
         self.tag.get_or_init(|| Some(private::WORLD));
     }
 
-    /// Decides about a collective of point-to-point messages; returns its tag if it is made here. To be
-    /// called once for each call, on all ranks, if the MPI does not refuse the call.
+    /// Decides about a collective. To be called once for each call, on all ranks, if the MPI does not refuse
+    /// the call.
     ///
     /// # Errors
     /// The ranks could not agree; the MPI has called the communicator's error handler.
-    pub(crate) fn decide(&self, private: &Private, how: How, by: &By<'_>) -> Result<Option<c_int>, c_int> {
-        let here = match (by, how) {
-            (By::EarlierTag, _) => return Ok(self.known_tag()),
-            (By::Tag, _) => true,
-            (By::Vote(_), How::Nonblocking(..)) => self.varied.is_long(),
-            (By::Vote(long), How::Blocking(comm)) => self.varied.decide(*long, comm)?,
-            (By::Trial, _) => self.reduce.is_made_here(how.comm())?,
+    pub(crate) fn decide(&self, private: &Private, how: How, by: &By<'_>) -> Result<Turn<'_>, c_int> {
+        let tag = match (by, how) {
+            (By::EarlierTag, _) => self.known_tag(),
+            (By::Vote(_), How::Nonblocking(..)) if !self.varied.is_long() => None,
+            (By::Vote(long), How::Blocking(comm)) if !self.varied.decide(*long, comm)? => None,
+            _ => self.tag(private, how)?,
         };
-        if here { self.tag(private, how) } else { Ok(None) }
+        let Some(tag) = tag else { return Ok(Turn::MPI) };
+        let (way, of) = match *by {
+            By::Race(raced, bytes) => {
+                let race = &self.races[raced as usize];
+                (race.way(how.comm())?, Of::Race(race, bytes))
+            }
+            _ => (Way::Compressed, Of::Nothing),
+        };
+        let number = || self.made.fetch_add(1, Ordering::Relaxed);
+        let here = (way != Way::Mpi).then(|| Here { way, tag, number: number() });
+        Ok(Turn { way, here, of })
     }
 
     /// Decides about a blocking broadcast or all-gather. `in_chunks`: whether its blocks would go in chunks,
-    /// if there is a tag; `races`: whether chunks must show that they are faster than the MPI.
+    /// if there is a tag, and by what it is decided then.
     ///
     /// # Errors
     /// As for `decide`.
     pub(crate) fn spread(
         &self,
         (private, comm): (&Private, MPI_Comm),
-        spread: Spread,
-        in_chunks: impl FnOnce() -> bool,
-        races: bool,
+        raced: Raced,
+        in_chunks: Option<&By<'_>>,
     ) -> Result<Turn<'_>, c_int> {
         // The root of a short broadcast does not wait for the others.
-        let in_chunks = in_chunks();
-        if in_chunks || matches!(spread, Spread::Allgather) {
+        if in_chunks.is_some() || matches!(raced, Raced::Allgather) {
             self.prepare(private, comm)?;
         }
-        let turns = match spread {
-            Spread::Bcast => &self.bcasts,
-            Spread::Allgather => &self.allgathers,
-        };
-        match self.known_tag().filter(|_| in_chunks) {
-            Some(tag) => turns.in_chunks((tag, &self.in_chunks), comm, races),
-            None => Ok(turns.short()),
+        match in_chunks.filter(|_| self.known_tag().is_some()) {
+            Some(by) => self.decide(private, How::Blocking(comm), by),
+            None => {
+                let outcome = &self.frames[raced as usize];
+                Ok(Turn { way: outcome.way(), here: None, of: Of::Outcome(outcome) })
+            }
         }
-    }
-
-    /// Decides about a blocking all-to-all of short blocks, in which the MPI's own algorithms may take fewer
-    /// steps. `None`: there is no tag, so the MPI makes it.
-    ///
-    /// # Errors
-    /// As for `decide`.
-    pub(crate) fn alltoall(&self, private: &Private, comm: MPI_Comm) -> Result<Option<Turn<'_>>, c_int> {
-        let tag = self.tag(private, How::Blocking(comm))?;
-        tag.map(|tag| self.alltoalls.in_chunks((tag, &self.in_chunks), comm, true)).transpose()
     }
 
     /// The tag of the communicator, if this call can have one. Agreeing on it makes all ranks wait for each

@@ -56,65 +56,6 @@ impl Outcome {
         self.next.store(next, Ordering::Relaxed);
         self.left.store(next, Ordering::Relaxed);
     }
-
-    /// No rank has data: the last outcome is valid for as many calls as before.
-    fn stand_again(&self) {
-        self.left.store(self.next.load(Ordering::Relaxed), Ordering::Relaxed);
-    }
-}
-
-/// Decides whether to make collectives here in which a rank knows only about the blocks that it sends. They
-/// are tried; then some calls begin with a vote on whether anything got shorter. All ranks count the same.
-#[derive(Default)]
-pub(crate) struct Trial {
-    vote: Outcome,
-    /// Made here since the last negative vote.
-    tried: AtomicBool,
-    /// A block of this rank has got shorter since the last vote.
-    shorter: AtomicBool,
-    /// A block of this rank could have got shorter.
-    known: AtomicBool,
-}
-
-impl Trial {
-    /// Whether this call is made here, rather than by the MPI.
-    ///
-    /// # Errors
-    /// Those of the vote; the MPI has called the communicator's error handler.
-    pub(super) fn is_made_here(&self, comm: MPI_Comm) -> Result<bool, c_int> {
-        self.decide(|mine| private::minimum(mine, comm))
-    }
-
-    /// The same, where `minimum` computes the minimum over all ranks.
-    fn decide(&self, minimum: impl FnOnce(c_int) -> Result<c_int, c_int>) -> Result<bool, c_int> {
-        if self.vote.stands() {
-            return Ok(self.vote.is_long());
-        }
-        if !self.tried.swap(true, Ordering::Relaxed) {
-            return Ok(true);
-        }
-        let shorter = self.shorter.swap(false, Ordering::Relaxed);
-        let known = self.known.swap(false, Ordering::Relaxed);
-        // A rank without data outranks one where nothing got shorter.
-        let shorter = match minimum(if shorter { 0 } else { 1 + c_int::from(known) })? {
-            1 => {
-                self.vote.stand_again();
-                self.vote.is_long()
-            }
-            least => {
-                self.vote.learn(least != 0);
-                least == 0
-            }
-        };
-        self.tried.store(shorter, Ordering::Relaxed);
-        Ok(shorter)
-    }
-
-    /// Learns from a call made here whether a block of this rank got shorter.
-    pub(crate) fn learn(&self, shorter: bool) {
-        self.shorter.fetch_or(shorter, Ordering::Relaxed);
-        self.known.store(true, Ordering::Relaxed);
-    }
 }
 
 /// How a collective is made.
@@ -272,47 +213,5 @@ mod tests {
             race.decide(note).unwrap();
         }
         assert_eq!(said.get(), Some([0; 3]));
-    }
-
-    /// Makes calls on two ranks; those on trial learn nothing, the others whether something got shorter.
-    /// Returns how many were made here.
-    fn vote(trials: &[Trial; 2], calls: usize, on_trial: [bool; 2], shorter: bool) -> usize {
-        let made = (0..calls).filter(|_| {
-            let said = |trial: &Trial| {
-                let said = std::cell::Cell::new(None);
-                // Find the rank's value by a copy: a vote has one result for all ranks.
-                let copy = Trial {
-                    shorter: AtomicBool::new(trial.shorter.load(Ordering::Relaxed)),
-                    known: AtomicBool::new(trial.known.load(Ordering::Relaxed)),
-                    tried: AtomicBool::new(true),
-                    ..Trial::default()
-                };
-                let _ = copy.decide(|mine| {
-                    said.set(Some(mine));
-                    Ok(mine)
-                });
-                said.get().unwrap()
-            };
-            let least = trials.iter().map(said).min().unwrap();
-            let here = trials.each_ref().map(|trial| trial.decide(|_| Ok(least)).unwrap());
-            assert_eq!(here[0], here[1]);
-            for (trial, on_trial) in trials.iter().zip(on_trial) {
-                if here[0] && !on_trial {
-                    trial.learn(shorter);
-                }
-            }
-            here[0]
-        });
-        made.count()
-    }
-
-    #[test]
-    fn trials_by_the_clock_end_nothing() {
-        let trials = [Trial::default(), Trial::default()];
-        assert_eq!(vote(&trials, 1000, [false, false], true), 1000);
-        assert_eq!(vote(&trials, 1000, [true, true], false), 1000, "no rank knows");
-        assert_eq!(vote(&trials, 1000, [true, false], false), 1000, "one rank does not know");
-        assert!(vote(&trials, 1000, [false, false], false) < 200, "all know that nothing gets shorter");
-        assert!(vote(&trials, 1000, [false, false], true) > 700, "and that it does again");
     }
 }

@@ -1,0 +1,74 @@
+//! How one collective is made: here, in one of several ways, or by the MPI; and what learns from it.
+
+use super::turns::{Outcome, Race, Way};
+use mpress::Engine;
+use std::ffi::c_int;
+use std::time::Instant;
+
+/// The collectives that are made in the way that has been fastest.
+#[derive(Clone, Copy)]
+pub(crate) enum Raced {
+    Bcast,
+    Allgather,
+    /// Of equal blocks that are too short for streams.
+    Alltoall,
+    /// Whose result does not depend on the order of the operations.
+    Reduction,
+}
+
+impl Raced {
+    /// Their number.
+    pub(super) const ALL: usize = 4;
+}
+
+/// A collective that is made here.
+#[derive(Clone, Copy)]
+pub(crate) struct Here {
+    pub(crate) way: Way,
+    /// The tag of its messages, and the number of the collective. Both are the same on all ranks.
+    pub(crate) tag: c_int,
+    pub(crate) number: u32,
+}
+
+/// How one call is made.
+pub(crate) struct Turn<'a> {
+    pub(super) way: Way,
+    /// If it is made here, with messages of its own.
+    pub(super) here: Option<Here>,
+    pub(super) of: Of<'a>,
+}
+
+/// What learns from a call.
+#[derive(Clone, Copy)]
+pub(super) enum Of<'a> {
+    Nothing,
+    Outcome(&'a Outcome),
+    /// And the number of its bytes.
+    Race(&'a Race, usize),
+}
+
+impl Turn<'_> {
+    /// By the MPI.
+    pub(super) const MPI: Self = Self { way: Way::Mpi, here: None, of: Of::Nothing };
+
+    /// Makes the call and learns from it, on all ranks. `make` gets the way, and what else is known of a call
+    /// that is made here. It returns, too, whether anything got shorter, if that is known; it must be the
+    /// same on all ranks.
+    pub(crate) fn make<R>(
+        &self,
+        engine: &Engine,
+        make: impl FnOnce(Way, Option<Here>) -> (R, Option<bool>),
+    ) -> R {
+        let (began, on_trial) = (Instant::now(), engine.is_on_trial());
+        let (result, shorter) = make(self.way, self.here);
+        match (self.of, shorter) {
+            (Of::Outcome(outcome), Some(shorter)) => outcome.learn(!shorter),
+            // Other methods on trial, now or then, say nothing about the time of later calls.
+            (Of::Race(race, bytes), _) if !on_trial && !engine.is_on_trial() => {
+                race.took(self.way, bytes, began.elapsed());
+            }
+            _ => {}
+        }
+        result
+    }
+}
