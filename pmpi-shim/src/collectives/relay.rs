@@ -66,13 +66,7 @@ struct Relay<'a> {
     leaving: Vec<Leaving>,
     /// Errors of the MPI.
     failed: Result<(), c_int>,
-    /// Number of times that there was no memory, and nothing pending that would release some.
-    starved: u32,
 }
-
-/// After this number of polls without memory or progress, the job ends. Until then another thread may release
-/// memory.
-const PATIENCE: u32 = 100_000;
 
 impl Shim {
     /// Relays all blocks, each from its owner to all ranks. All ranks must pass the same blocks, in the same
@@ -141,7 +135,7 @@ impl<'a> Relay<'a> {
         };
         let incoming = from.into_iter().map(&mut edge).map(Incoming::new).collect();
         let leaving = to.into_iter().map(&mut edge).map(Leaving::new).collect();
-        Self { shim, group, id, what, blocks, incoming, leaving, failed: Ok(()), starved: 0 }
+        Self { shim, group, id, what, blocks, incoming, leaving, failed: Ok(()) }
     }
 
     fn is_done(&self) -> bool {
@@ -160,20 +154,7 @@ impl<'a> Relay<'a> {
             moved |= edge.step(self);
         }
         (self.incoming, self.leaving) = (incoming, leaving);
-        if moved {
-            self.starved = 0;
-        }
         moved
-    }
-
-    /// There is no memory for a chunk. `waits`: a pending message will release some.
-    fn starve(&mut self, len: usize, waits: bool) {
-        if !waits {
-            self.starved += 1;
-        }
-        if self.starved > PATIENCE {
-            self.give_up_for(len);
-        }
     }
 
     /// Ends the job: there is no memory for this number of bytes, which have come or must be sent.

@@ -107,7 +107,9 @@ impl Incoming {
                 let room = range.len() + FRONT;
                 memory = relay.shim.engine.buffer(room);
                 let Some(buffer) = &mut memory else {
-                    relay.starve(room, !self.posted.is_empty());
+                    if self.posted.is_empty() {
+                        relay.give_up_for(room); // nothing is pending that would release memory
+                    }
                     break;
                 };
                 (at, len) = (buffer.room().as_mut_ptr(), room);
@@ -175,7 +177,9 @@ impl Leaving {
             (None, block.at.wrapping_add(range.start).cast_const(), range.len());
         if is_ours {
             let Some(wire) = block.next_wire(shim) else {
-                relay.starve(len, !self.under_way.is_empty());
+                if self.under_way.is_empty() {
+                    relay.give_up_for(len);
+                }
                 return false;
             };
             (at, len) = (wire.as_ptr(), wire.len());
