@@ -30,7 +30,7 @@ mod shared;
 mod spread;
 mod start;
 
-use crate::messages::agreed::{Here, Way};
+use crate::messages::agreed::{By, Here, Raced, Way};
 use crate::messages::error::{Error, raise};
 use crate::messages::peers::Peers;
 use crate::messages::waiting;
@@ -92,6 +92,11 @@ struct Handed {
 }
 
 impl Shim {
+    /// By what to decide about a blocking collective of this number of bytes that all ranks wait for.
+    fn race(&self, raced: Raced, bytes: usize) -> By<'static> {
+        if self.races { By::Race(raced, bytes) } else { By::Tag }
+    }
+
     /// Whether blocks that have the same length on all ranks may be compressed.
     pub(crate) fn is_long(&self, block: &Span) -> bool {
         block.bytes().is_some_and(|bytes| bytes >= self.threshold)

@@ -69,9 +69,9 @@ pub(crate) unsafe fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
     };
     let len = to.of(0).bytes().filter(|_| to.equal);
     let any_long = || peers.ranks().any(|rank| shim.is_long(&from.of(rank)));
-    let by = match (how, len.filter(|&len| shim.races && shim.engine.chunk(len).is_none())) {
+    let by = match (how, len.filter(|&len| shim.engine.chunk(len).is_none())) {
         (How::Blocking(_), Some(len)) => {
-            By::Race(Raced::Alltoall, len.saturating_mul(size.unsigned_abs() as usize))
+            shim.race(Raced::Alltoall, len.saturating_mul(size.unsigned_abs() as usize))
         }
         _ if to.equal => By::Tag,
         _ => By::Vote(&any_long),

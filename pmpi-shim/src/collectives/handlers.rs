@@ -1,7 +1,7 @@
 //! The MPI functions of collectives: each finds the buffers and blocks from the program's arguments.
 
 use super::blocks::{equal, typed, varied};
-use super::reduce::{self, counts};
+use super::reduce::{self, Wanted, counts};
 use super::{exchange, spread};
 use crate::messages::agreed::How;
 use crate::mpi::arguments::{self, span};
@@ -97,9 +97,9 @@ handlers! {
     };
 }
 
-/// The handler of a reduction. `given`: the numbers of elements, and the root if there is one.
+/// The handler of a reduction.
 macro_rules! reduction {
-    ($name:ident($arguments:ident): |$call:ident| $made:ident($($given:expr),*)) => {
+    ($name:ident($arguments:ident): |$call:ident| $wanted:expr) => {
         #[doc = concat!(stringify!($arguments), ".")]
         pub(crate) unsafe fn $name(
             shim: &Shim,
@@ -109,12 +109,12 @@ macro_rules! reduction {
             let (from, to, datatype, op, comm) =
                 ($call.sendbuf, $call.recvbuf, $call.datatype, $call.op, $call.comm);
             // SAFETY: the program's own arguments.
-            unsafe { reduce::$made(shim, reduce::Call { from, to, datatype, op, comm }, $($given,)* pass) }
+            unsafe { reduce::reduce(shim, reduce::Call { from, to, datatype, op, comm }, $wanted, pass) }
         }
     };
 }
 
-reduction!(reduce(Reduce): |call| reduce(call.count, call.root));
-reduction!(allreduce(Allreduce): |call| allreduce(call.count));
-reduction!(reduce_scatter(Reduce_scatter): |call| reduce_scatter(counts(call.recvcounts)));
-reduction!(reduce_scatter_block(Reduce_scatter_block): |call| reduce_scatter(|_| call.recvcount));
+reduction!(reduce(Reduce): |call| Wanted::At(call.root, call.count));
+reduction!(allreduce(Allreduce): |call| Wanted::All(call.count));
+reduction!(reduce_scatter(Reduce_scatter): |call| Wanted::Own(&counts(call.recvcounts)));
+reduction!(reduce_scatter_block(Reduce_scatter_block): |call| Wanted::Own(&|_| call.recvcount));

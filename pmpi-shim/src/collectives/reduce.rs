@@ -6,9 +6,7 @@
 
 mod steps;
 
-use super::start::Start;
 use crate::messages::agreed::{By, How, Raced};
-use crate::messages::peers::Peers;
 use crate::mpi::arguments::Counts;
 use crate::mpi::handle::Handle;
 use crate::mpi::predefined;
@@ -19,7 +17,7 @@ use crate::operations::state::Shim;
 use mpress::{Kind, Reduce};
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use steps::Reducing;
 
 /// If the average block has fewer bytes, the reduction is left to the MPI, whose own algorithms take fewer
@@ -47,78 +45,69 @@ impl Call {
     }
 }
 
-/// Allreduce of `count` elements.
+/// What a reduction reduces, and which ranks want the result.
+#[derive(Clone, Copy)]
+pub(super) enum Wanted<'a> {
+    /// This number of elements: all ranks.
+    All(MPI_Count),
+    /// This number of elements: the root.
+    At(c_int, MPI_Count),
+    /// Blocks of these numbers of elements: each rank its own one.
+    Own(&'a dyn Fn(usize) -> MPI_Count),
+}
+
+/// Allreduce, Reduce, Reduce_scatter and Reduce_scatter_block.
 ///
 /// # Safety
 /// The buffers must be the program's.
-pub(super) unsafe fn allreduce(shim: &Shim, call: Call, count: MPI_Count, pass: impl Fn() -> c_int) -> c_int {
-    let Some(size) = shim.may_reduce(&call, count) else { return pass() };
-    let Some(peers) = shim.collective_peers(call.comm) else { return pass() };
-    let blocks = Blocks::equal(count, peers.size());
-    if !shim.is_worth(&call, &blocks, size) || shim.refuses_reduced(&call, count) {
-        return pass();
-    }
-    // SAFETY: the caller vouches for the buffers.
-    shim.reduce(&peers, &call, (&blocks, size), pass, |reducing, start| unsafe {
-        reducing.bring_together(start);
-        reducing.spread(start);
-    })
-}
-
-/// Reduce of `count` elements.
-///
-/// # Safety
-/// As for [`allreduce`].
-pub(super) unsafe fn reduce(
-    shim: &Shim,
-    call: Call,
-    count: MPI_Count,
-    root: c_int,
-    pass: impl Fn() -> c_int,
-) -> c_int {
-    let Some(size) = shim.may_reduce(&call, count) else { return pass() };
-    let Some(peers) = shim.rooted_peers(call.comm, root) else { return pass() };
-    let blocks = Blocks::equal(count, peers.size());
-    let refused = || match peers.rank == root {
+pub(super) unsafe fn reduce(shim: &Shim, call: Call, wanted: Wanted<'_>, pass: impl Fn() -> c_int) -> c_int {
+    let peers = match wanted {
+        // Most are short: then nothing else is asked.
+        Wanted::All(count) | Wanted::At(_, count) if shim.may_reduce(&call, count).is_none() => None,
+        Wanted::At(root, _) => shim.rooted_peers(call.comm, root),
+        Wanted::All(_) | Wanted::Own(_) => shim.collective_peers(call.comm),
+    };
+    let Some(peers) = peers else { return pass() };
+    let blocks = match wanted {
+        Wanted::All(count) | Wanted::At(_, count) => Blocks::equal(count, peers.size()),
+        Wanted::Own(count_of) => Blocks::new((0..peers.size().unsigned_abs() as usize).map(count_of)),
+    };
+    let total = blocks.total();
+    let refused = || match wanted {
+        Wanted::All(count) => shim.refuses_reduced(&call, count),
         // Open MPI refuses aliased buffers here, though not elsewhere.
-        true => shim.refuses_reduced(&call, count) || call.from == call.to.cast_const(),
-        false => call.from == IN_PLACE || shim.refuses(&call.span(call.from, count)),
+        Wanted::At(root, count) if peers.rank == root => {
+            shim.refuses_reduced(&call, count) || call.from == call.to.cast_const()
+        }
+        Wanted::At(..) => call.from == IN_PLACE || shim.refuses(&call.span(call.from, total)),
+        Wanted::Own(_) if call.from == IN_PLACE => shim.refuses_reduced(&call, total),
+        Wanted::Own(count_of) => {
+            shim.refuses_reduced(&call, count_of(peers.rank.unsigned_abs() as usize))
+                || shim.refuses(&call.span(call.from, total))
+        }
     };
-    if !shim.is_worth(&call, &blocks, size) || refused() {
-        return pass();
-    }
-    // SAFETY: as above.
-    shim.reduce(&peers, &call, (&blocks, size), pass, |reducing, start| unsafe {
-        reducing.bring_together(start);
-        reducing.gather(start, root);
-    })
-}
-
-/// Reduce_scatter and Reduce_scatter_block, with this number of elements in each rank's block.
-///
-/// # Safety
-/// As for [`allreduce`].
-pub(super) unsafe fn reduce_scatter(
-    shim: &Shim,
-    call: Call,
-    count_of: impl Fn(usize) -> MPI_Count,
-    pass: impl Fn() -> c_int,
-) -> c_int {
-    let Some(peers) = shim.collective_peers(call.comm) else { return pass() };
-    let blocks = Blocks::new((0..peers.size().unsigned_abs() as usize).map(count_of));
-    let Some(size) = shim.may_reduce(&call, blocks.total()) else { return pass() };
-    let own = blocks.counts.get(peers.rank.unsigned_abs() as usize).copied().unwrap_or(0);
-    let refused = || match call.from == IN_PLACE {
-        true => shim.refuses_reduced(&call, blocks.total()),
-        false => shim.refuses_reduced(&call, own) || shim.refuses(&call.span(call.from, blocks.total())),
+    let size = shim.may_reduce(&call, total).filter(|size| shim.is_worth(&call, &blocks, *size));
+    let Some(size) = size.filter(|_| !refused()) else { return pass() };
+    // If the result depends on the order, the order must not depend on timing, so it is always done here.
+    let by = match shim.reorders(&call) {
+        true => By::Tag,
+        false => shim.race(Raced::Reduction, usize::try_from(total).unwrap_or(0).saturating_mul(size)),
     };
-    if !shim.is_worth(&call, &blocks, size) || refused() {
-        return pass();
-    }
-    // SAFETY: as above.
-    shim.reduce(&peers, &call, (&blocks, size), pass, |reducing, start| unsafe {
-        reducing.bring_together(start);
-        reducing.take(start);
+    shim.exchange(&peers, How::Blocking(call.comm), &by, pass, |start| {
+        let reducing = Reducing::new(shim, start.group, &call, (&blocks, size));
+        // SAFETY: the caller vouches for the buffers.
+        unsafe {
+            reducing.bring_together(start);
+            match wanted {
+                Wanted::All(_) => reducing.spread(start),
+                Wanted::At(root, _) => reducing.gather(start, root),
+                Wanted::Own(_) => reducing.take(start),
+            }
+        }
+        start.wait(); // for sends from `reducing`'s memory
+        if start.outcome().is_err() {
+            std::mem::forget(reducing); // the MPI may still use its memory
+        }
     })
 }
 
@@ -219,29 +208,5 @@ impl Shim {
     fn is_worth(&self, call: &Call, blocks: &Blocks, size: usize) -> bool {
         let total = usize::try_from(blocks.total()).unwrap_or(0).saturating_mul(size);
         total / blocks.counts.len() >= LEAST.max(self.threshold) && self.has_operation(call)
-    }
-
-    /// Makes a reduction of elements of this `size` here, or by the MPI, as the ranks decide now.
-    fn reduce(
-        &self,
-        peers: &Arc<Peers>,
-        call: &Call,
-        (blocks, size): (&Blocks, usize),
-        pass: impl Fn() -> c_int,
-        work: impl FnOnce(&Reducing<'_>, &mut Start<'_>),
-    ) -> c_int {
-        // If the result depends on the order, the order must not depend on timing, so it is always done here.
-        let by = match self.races && !self.reorders(call) {
-            true => By::Race(Raced::Reduction, usize::try_from(blocks.total()).unwrap_or(0) * size),
-            false => By::Tag,
-        };
-        self.exchange(peers, How::Blocking(call.comm), &by, pass, |start| {
-            let reducing = Reducing::new(self, start.group, call, (blocks, size));
-            work(&reducing, start);
-            start.wait(); // for sends from `reducing`'s memory
-            if start.outcome().is_err() {
-                std::mem::forget(reducing); // the MPI may still use its memory
-            }
-        })
     }
 }

@@ -111,7 +111,7 @@ impl Shim {
         as_frames: impl FnOnce() -> Result<Handed, Error>,
         pass: impl Fn() -> c_int,
     ) -> c_int {
-        let by = if self.races { By::Race(raced, lens.iter().sum()) } else { By::Tag };
+        let by = self.race(raced, lens.iter().sum());
         let fits = self.goes_in_chunks(peers, lens).then_some(&by);
         let turn = match peers.collectives.spread((&self.private, comm), raced, fits) {
             Ok(turn) => turn,
