@@ -130,9 +130,10 @@ impl Collectives {
     fn tag(&self, private: &Private, how: How) -> Result<Option<c_int>, c_int> {
         if let (None, How::Blocking(comm)) = (self.tag.get(), how) {
             let agreed = private.agree(comm);
-            let code = agreed.as_ref().err().copied();
-            self.tag.get_or_init(|| agreed.ok().flatten());
-            code.map_or(Ok(()), Err)?;
+            if let Ok(Some(tag)) = agreed {
+                self.tag.get_or_init(|| tag);
+            }
+            agreed?;
         }
         Ok(self.known_tag())
     }

@@ -56,8 +56,8 @@ impl Private {
         Self { comm: COMM_NULL, next: AtomicI32::new(0), free_tags: 0..=0 }
     }
 
-    /// Agrees with all ranks of the program's communicator on a tag for it. `None`: some rank has used all
-    /// tags, or other threads have taken each meanwhile.
+    /// Agrees with all ranks of the program's communicator on a tag for it: `Some(None)` if some rank has used
+    /// all tags, `None` if other threads have taken each meanwhile, so that a later call may do.
     ///
     /// Each rank proposes a tag, and the largest is taken unless some rank has used it. Other threads may do
     /// the same for other communicators meanwhile. No lock is held while ranks wait for each other; if two
@@ -65,7 +65,7 @@ impl Private {
     ///
     /// # Errors
     /// Those of the MPI, which has called the communicator's error handler.
-    pub(super) fn agree(&self, comm: MPI_Comm) -> Result<Option<c_int>, c_int> {
+    pub(super) fn agree(&self, comm: MPI_Comm) -> Result<Option<Option<c_int>>, c_int> {
         for round in 0..ROUNDS {
             // Threads that collide must not go on in step; their communicators make the difference.
             let apart = round.wrapping_mul(comm.key() as u32) % (2 * round + 1);
@@ -75,10 +75,10 @@ impl Private {
             // large for every rank.
             let largest = minimum(proposal.map_or(c_int::MIN, |tag| -tag), comm)?;
             if largest == c_int::MIN {
-                return Ok(None);
+                return Ok(Some(None));
             }
             if minimum(c_int::from(self.reserve(-largest)), comm)? == 1 {
-                return Ok(Some(-largest));
+                return Ok(Some(Some(-largest)));
             }
         }
         Ok(None)
