@@ -58,8 +58,7 @@ impl How {
 pub(crate) enum By<'a> {
     /// Whether the communicator has a tag; a blocking call agrees on it.
     Tag,
-    /// Whether it has one already. Each block goes in a message of its own, as with the MPIs, so no rank
-    /// waits for another one: it may be short, and its rank far ahead.
+    /// Whether it has one already: a rank with a short block may be far ahead, and waits for no other one.
     EarlierTag,
     /// A vote on whether any rank has a long block to send, since no rank knows the lengths of all blocks:
     /// whether this rank has one. The outcome stands for some calls. A vote makes ranks wait for each other,

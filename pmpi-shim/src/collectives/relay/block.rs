@@ -173,3 +173,23 @@ impl Block {
         waiting::coding(|| shim.engine.next_chunk(tail, raw)).map(Rc::new)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lengths_of_chunks_from_the_same_node_tell_the_form() {
+        let form = |lens: [usize; 3]| {
+            let part = Part { owner: 0, at: std::ptr::null_mut(), len: 20 };
+            let mut block = Block::new(&part, 8, false);
+            lens.iter().enumerate().for_each(|(index, &len)| block.came(index, len, 7));
+            (block.here, block.form)
+        };
+        assert!(matches!(form([8, 8, 4]), (3, Form::Raw)));
+        assert!(matches!(form([0, 0, 0]), (3, Form::Nothing)));
+        for lens in [[7, 7, 3], [8, 7, 4], [8, 8, 3], [8, 0, 4], [8, 8, 5]] {
+            assert!(matches!(form(lens), (3, Form::Damaged(7))), "{lens:?}");
+        }
+    }
+}

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EACH = 4000, ROUNDS = 6 };
+enum { EACH = 4000, LONG = 20000, ROUNDS = 6 };
 
 /* In odd rounds every other element in memory is a gap. */
 static double *out, *in;
@@ -38,12 +38,21 @@ enum {
   IALLGATHER,
   IALLGATHERV,
   IALLTOALL,
+  LONG_BCAST,
+  LONG_ALLGATHER,
   SEND_AND_RECEIVE,
   KINDS
 };
 static const char *const names[KINDS] = {"Bcast",     "Gather",    "Gatherv",   "Scatter",  "Scatterv",   "Allgather",
                                          "Allgatherv", "Alltoall", "Alltoallv", "Alltoallw", "Ibcast",    "Igather",
-                                         "Iscatter",  "Iallgather", "Iallgatherv", "Ialltoall", "Sendrecv"};
+                                         "Iscatter",  "Iallgather", "Iallgatherv", "Ialltoall", "Bcast in chunks",
+                                         "Allgather in chunks", "Sendrecv"};
+
+/* Elements of a block. */
+static int elements(int kind)
+{
+  return kind == LONG_BCAST || kind == LONG_ALLGATHER ? LONG : EACH;
+}
 
 static int run(int kind, MPI_Datatype type, MPI_Comm comm)
 {
@@ -52,7 +61,8 @@ static int run(int kind, MPI_Datatype type, MPI_Comm comm)
   int code, root = 1 % size, next = (rank + 1) % size, before = (rank + size - 1) % size;
   switch (kind) {
   case BCAST:
-    return MPI_Bcast(rank == root ? out : in, EACH, type, root, comm);
+  case LONG_BCAST:
+    return MPI_Bcast(rank == root ? out : in, elements(kind), type, root, comm);
   case GATHER:
     return MPI_Gather(out, EACH, type, in, EACH, type, root, comm);
   case GATHERV:
@@ -62,7 +72,8 @@ static int run(int kind, MPI_Datatype type, MPI_Comm comm)
   case SCATTERV:
     return MPI_Scatterv(out, counts, places, type, in, EACH, type, root, comm);
   case ALLGATHER:
-    return MPI_Allgather(out, EACH, type, in, EACH, type, comm);
+  case LONG_ALLGATHER:
+    return MPI_Allgather(out, elements(kind), type, in, elements(kind), type, comm);
   case ALLGATHERV:
     return MPI_Allgatherv(out, EACH, type, in, counts, places, type, comm);
   case ALLTOALL:
@@ -98,8 +109,8 @@ static int run(int kind, MPI_Datatype type, MPI_Comm comm)
 /* The number of values that this rank should have received but has not. */
 static int missing(int kind, int stride)
 {
-  int root = 1 % size, count = 0, blocks = size;
-  int broadcast = kind == BCAST || kind == IBCAST;
+  int root = 1 % size, count = 0, blocks = size, each = elements(kind);
+  int broadcast = kind == BCAST || kind == IBCAST || kind == LONG_BCAST;
   if (broadcast || kind == SCATTER || kind == SCATTERV || kind == ISCATTER || kind == SEND_AND_RECEIVE)
     blocks = 1;
   if ((kind == GATHER || kind == GATHERV || kind == IGATHER) && rank != root)
@@ -110,8 +121,8 @@ static int missing(int kind, int stride)
     int from = blocks > 1 ? block : kind == SEND_AND_RECEIVE ? (rank + size - 1) % size : root;
     int scattered = kind == SCATTER || kind == SCATTERV || kind == ISCATTER;
     int to = scattered || kind == ALLTOALL || kind == ALLTOALLV || kind == ALLTOALLW || kind == IALLTOALL ? rank : 0;
-    for (int i = 0; i < EACH; i++)
-      count += in[(block * EACH + i) * stride] != value(from, to, i);
+    for (int i = 0; i < each; i++)
+      count += in[(block * each + i) * stride] != value(from, to, i);
   }
   return count;
 }
@@ -129,7 +140,7 @@ int main(int argc, char **argv)
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   MPI_Type_create_resized(MPI_DOUBLE, 0, 16, &strided);
   MPI_Type_commit(&strided);
-  size_t room = (size_t)size * EACH * 16;
+  size_t room = (size_t)size * LONG * 16;
   out = malloc(room);
   in = malloc(room);
   int wrong = 0, errors = 0;
@@ -145,6 +156,9 @@ int main(int argc, char **argv)
         for (int i = 0; i < EACH; i++)
           out[(to * EACH + i) * stride] = value(rank, to, i);
       }
+      if (elements(kind) == LONG)
+        for (int i = 0; i < LONG; i++)
+          out[i * stride] = value(rank, 0, i);
       for (int well = 0; well < 2; well++) {
         memset(in, 0xEE, room);
         *damage = !well;
