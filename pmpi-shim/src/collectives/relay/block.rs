@@ -182,7 +182,7 @@ mod tests {
     fn the_lengths_of_chunks_from_the_same_node_tell_the_form() {
         let form = |lens: [usize; 3]| {
             let part = Part { owner: 0, at: std::ptr::null_mut(), len: 20 };
-            let mut block = Block::new(&part, 8, false);
+            let mut block = Block::new(&part, Some(8), false);
             lens.iter().enumerate().for_each(|(index, &len)| block.came(index, len, 7));
             (block.here, block.form)
         };
