@@ -35,25 +35,30 @@ impl<F> Blocks<F> {
 }
 
 /// Blocks of `count` elements, contiguous in rank order.
-pub(crate) fn equal(
+///
+/// # Safety
+/// The blocks that are asked for must be as [`Span::new`] wants them, as those of the functions below.
+pub(crate) unsafe fn equal(
     buf: *const c_void,
     count: MPI_Count,
     datatype: MPI_Datatype,
 ) -> Blocks<impl Fn(c_int) -> Span> {
     let step = LazyCell::new(move || extent(datatype).wrapping_mul(count as MPI_Aint));
-    let of = move |rank| Span::new(at(buf, step.wrapping_mul(rank as MPI_Aint)), count, datatype);
+    // SAFETY: the caller vouches for the blocks.
+    let of = move |rank| unsafe { Span::new(at(buf, step.wrapping_mul(rank as MPI_Aint)), count, datatype) };
     Blocks { buf, equal: true, typed: false, given: (count as usize, datatype.key()), of }
 }
 
 /// An invalid block, for a null array.
 fn none(buf: *const c_void) -> Span {
-    Span::new(buf.cast_mut(), -1, DATATYPE_NULL)
+    // SAFETY: no elements.
+    unsafe { Span::new(buf, -1, DATATYPE_NULL) }
 }
 
 /// Blocks with counts and displacements of their own, in elements.
 ///
 /// # Safety
-/// Both arrays must have an entry for each rank that is asked for, or be null.
+/// As for [`equal`]. Both arrays must have an entry for each rank that is asked for, or be null.
 pub(crate) unsafe fn varied(
     buf: *const c_void,
     counts: Counts,
@@ -65,9 +70,11 @@ pub(crate) unsafe fn varied(
         if counts.addr() == 0 || places.addr() == 0 {
             return none(buf);
         }
-        // SAFETY: the caller vouches for the arrays.
-        let (count, place) = unsafe { (counts.at(rank as usize), places.at(rank as usize)) };
-        Span::new(at(buf, step.wrapping_mul(place)), count, datatype)
+        // SAFETY: the caller vouches for the arrays and the blocks.
+        unsafe {
+            let place = places.at(rank as usize);
+            Span::new(at(buf, step.wrapping_mul(place)), counts.at(rank as usize), datatype)
+        }
     };
     Blocks { buf, equal: false, typed: false, given: (counts.addr(), datatype.key()), of }
 }
@@ -75,7 +82,7 @@ pub(crate) unsafe fn varied(
 /// Blocks with counts and datatypes of their own, and displacements in bytes.
 ///
 /// # Safety
-/// The arrays must have an entry for each rank that is asked for, or be null.
+/// As for [`varied`].
 pub(crate) unsafe fn typed(
     buf: *const c_void,
     counts: Counts,
@@ -87,16 +94,15 @@ pub(crate) unsafe fn typed(
             return none(buf);
         }
         let rank = rank as usize;
-        // SAFETY: the caller vouches for the arrays.
-        let (count, place, datatype) = unsafe { (counts.at(rank), places.at(rank), *datatypes.add(rank)) };
-        Span::new(at(buf, place), count, datatype)
+        // SAFETY: the caller vouches for the arrays and the blocks.
+        unsafe { Span::new(at(buf, places.at(rank)), counts.at(rank), *datatypes.add(rank)) }
     };
     Blocks { buf, equal: false, typed: true, given: (counts.addr(), datatypes.addr()), of }
 }
 
 /// The buffer may be `MPI_BOTTOM` with absolute addresses as displacements.
-fn at(buf: *const c_void, offset: MPI_Aint) -> *mut c_void {
-    buf.cast::<u8>().wrapping_add(offset as usize).cast_mut().cast()
+fn at(buf: *const c_void, offset: MPI_Aint) -> *const c_void {
+    buf.wrapping_byte_add(offset as usize)
 }
 
 /// The extent of a datatype; 0 if the MPI does not know it. It would report that to the handler of

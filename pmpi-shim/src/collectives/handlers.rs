@@ -4,7 +4,8 @@ use super::blocks::{equal, typed, varied};
 use super::reduce::{self, Wanted, counts};
 use super::{exchange, spread};
 use crate::messages::agreed::How;
-use crate::mpi::arguments::{self, span};
+use crate::mpi::arguments;
+use crate::mpi::span::Span;
 use crate::operations::state::Shim;
 use std::ffi::c_int;
 
@@ -41,14 +42,14 @@ macro_rules! handlers {
 /// What this rank sends.
 macro_rules! sent {
     ($call:ident) => {
-        span($call.sendbuf, $call.sendcount, $call.sendtype)
+        Span::new($call.sendbuf, $call.sendcount, $call.sendtype)
     };
 }
 
 /// What this rank receives.
 macro_rules! received {
     ($call:ident) => {
-        span($call.recvbuf, $call.recvcount, $call.recvtype)
+        Span::new($call.recvbuf, $call.recvcount, $call.recvtype)
     };
 }
 
@@ -85,7 +86,7 @@ handlers! {
         exchange::alltoall(shim, from, to, how, pass)
     };
     bcast(Bcast), ibcast(Ibcast): |shim, call, how, pass| {
-        spread::bcast(shim, span(call.buffer, call.count, call.datatype), call.root, how, pass)
+        spread::bcast(shim, Span::new(call.buffer, call.count, call.datatype), call.root, how, pass)
     };
     allgather(Allgather), iallgather(Iallgather): |shim, call, how, pass| {
         let blocks = equal(call.recvbuf, call.recvcount, call.recvtype);

@@ -8,7 +8,7 @@ use super::blocks::{Blocks, extent};
 use crate::messages::peers::Peers;
 use crate::mpi::predefined;
 use crate::mpi::real;
-use crate::mpi::span::Span;
+use crate::mpi::span::{Span, packed_len};
 use crate::mpi::sys::*;
 use crate::operations::state::Shim;
 use std::ffi::{c_int, c_void};
@@ -30,19 +30,18 @@ impl Shim {
     /// committed, or elements without memory.
     pub(super) fn refuses(&self, span: &Span) -> bool {
         let Some(bytes) = span.bytes() else { return true };
-        if predefined::kind(span.datatype).is_some() {
-            return span.ptr.is_null() && bytes > 0;
+        let (ptr, count, datatype) = (span.ptr(), c_int::from(span.count() > 0), span.datatype());
+        if predefined::kind(datatype).is_some() {
+            return ptr.is_null() && bytes > 0;
         }
         // SAFETY: the arguments of an MPI function's caller, sent to `MPI_PROC_NULL`.
-        let code = unsafe {
-            real::MPI_Send(span.ptr, c_int::from(span.count > 0), span.datatype, PROC_NULL, 0, self.own_comm)
-        };
-        code != SUCCESS || (span.ptr.is_null() && bytes > 0 && self.layout(span).is_contiguous())
+        let code = unsafe { real::MPI_Send(ptr, count, datatype, PROC_NULL, 0, self.own_comm) };
+        code != SUCCESS || (ptr.is_null() && bytes > 0 && self.layout(span).is_contiguous())
     }
 
     /// Whether the MPI refuses this rank's buffer of a broadcast.
     pub(super) fn refuses_broadcast(&self, span: &Span) -> bool {
-        span.ptr == IN_PLACE || self.refuses(span)
+        span.is_in_place() || self.refuses(span)
     }
 
     /// Like `refuses`, for a block that a gather, a scatter or an all-gather receives. There Open MPI does
@@ -51,7 +50,7 @@ impl Shim {
         if !self.refuses(span) {
             return false;
         }
-        let mut datatype = span.datatype;
+        let mut datatype = span.datatype();
         // SAFETY: a valid datatype, since it has a size.
         span.bytes().is_none()
             || !self.ignores_uncommitted()
@@ -69,14 +68,14 @@ impl Shim {
         let ranks = if blocks.equal { 1 } else { ranks };
         let mut accepted = None;
         let mut refused = |block: &Span| {
-            let like = Some((block.datatype, block.count > 0));
+            let like = Some((block.datatype(), block.count() > 0));
             // Only the length differs from that of the block before.
-            if like == accepted && block.count >= 0 && !block.ptr.is_null() {
+            if like == accepted && block.count() >= 0 && !block.ptr().is_null() {
                 return false;
             }
             // For an empty block with its own datatype, not every MPI checks the datatype.
             let refused = refuses(self, block)
-                && !(blocks.typed && block.count == 0 && self.ignores_types_of_nothing());
+                && !(blocks.typed && block.count() == 0 && self.ignores_types_of_nothing());
             accepted = like.filter(|_| !refused);
             refused
         };
@@ -91,7 +90,7 @@ impl Shim {
         blocks: &Blocks<F>,
     ) -> bool {
         self.refuses_any(blocks, peers.size(), Self::refuses_received)
-            || mine.ptr != IN_PLACE
+            || !mine.is_in_place()
                 && (self.refuses(mine)
                     || self.refuses_alias(blocks.buf, &blocks.of(peers.rank), mine, blocks.equal))
     }
@@ -149,15 +148,15 @@ impl Shim {
         mine: &Span,
         same_count: bool,
     ) -> bool {
-        if mine.datatype != block.datatype || mine.count == 0 || block.count == 0 {
+        if mine.datatype() != block.datatype() || mine.count() == 0 || block.count() == 0 {
             return false;
         }
-        let step = extent(block.datatype);
-        let offset = (block.ptr.addr() as MPI_Aint).wrapping_sub(buf.addr() as MPI_Aint);
-        let size = Span { count: 1, ..*block }.bytes().unwrap_or(0) as MPI_Aint;
+        let step = extent(block.datatype());
+        let offset = (block.ptr().addr() as MPI_Aint).wrapping_sub(buf.addr() as MPI_Aint);
+        let size = packed_len(1, block.datatype()).unwrap_or(0) as MPI_Aint;
         let place = offset.checked_div(step).unwrap_or(0).wrapping_mul(size);
         let at = buf.addr().wrapping_add(place as usize);
-        at == mine.ptr.addr() && (!same_count || mine.count == block.count) && self.refuses_aliases()
+        at == mine.ptr().addr() && (!same_count || mine.count() == block.count()) && self.refuses_aliases()
     }
 
     /// Like `refuses_alias`, for all-to-all. There the buffers must differ if counts and datatypes are given

@@ -37,24 +37,17 @@ impl<'a> Start<'a> {
         Self { shim, group, messages: UnderWay::new(), at_most }
     }
 
-    /// # Safety
-    /// `span` must be a send buffer of the program.
-    pub(super) unsafe fn send(&mut self, span: &Span, dest: c_int) {
-        // SAFETY: the caller vouches for the span.
-        unsafe { self.start_send(span, dest, false) };
+    pub(super) fn send(&mut self, span: &Span, dest: c_int) {
+        self.start_send(span, dest, false);
         self.pause(UnderWay::sends_left);
     }
 
     /// Like `send`, for memory that may change before it is sent. Does not wait.
-    ///
-    /// # Safety
-    /// As for `send`.
-    pub(super) unsafe fn send_copy(&mut self, span: &Span, dest: c_int) {
-        // SAFETY: the caller vouches for the span.
-        unsafe { self.start_send(span, dest, true) };
+    pub(super) fn send_copy(&mut self, span: &Span, dest: c_int) {
+        self.start_send(span, dest, true);
     }
 
-    unsafe fn start_send(&mut self, span: &Span, dest: c_int, detached: bool) {
+    fn start_send(&mut self, span: &Span, dest: c_int, detached: bool) {
         if is_empty(span) {
             return;
         }
@@ -68,10 +61,8 @@ impl<'a> Start<'a> {
             }
         };
         let by = By { strategy: self.group.strategy, meanwhile: &meanwhile, waits };
-        // SAFETY: the caller vouches for the span.
-        unsafe { shim.sample_collective(span, Some(message.peer)) };
-        // SAFETY: as above.
-        let start = |detached| unsafe { send::start_by(shim, Mode::Standard, &message, detached, || by) };
+        shim.sample_collective(span, Some(message.peer));
+        let start = |detached| send::start_by(shim, Mode::Standard, &message, detached, || by);
         match start(detached).or_else(|error| if detached { start(false) } else { Err(error) }) {
             Ok(active) => self.messages.sends(active),
             Err(error) => failed(&mut self.messages, self.group.program, error.code()),
@@ -79,41 +70,28 @@ impl<'a> Start<'a> {
     }
 
     /// Sends a block to all others, encoded once.
-    ///
-    /// # Safety
-    /// As for `send`.
-    pub(super) unsafe fn send_to_others(&mut self, span: &Span) {
-        // SAFETY: the caller vouches for the span.
-        unsafe { self.send_to_each(span, self.group.others()) };
+    pub(super) fn send_to_others(&mut self, span: &Span) {
+        self.send_to_each(span, self.group.others());
     }
 
     /// Sends a block to each of these ranks, encoded once. Does not wait.
-    ///
-    /// # Safety
-    /// As for `send`.
-    pub(super) unsafe fn send_to_each(&mut self, span: &Span, dests: impl Iterator<Item = c_int>) {
+    pub(super) fn send_to_each(&mut self, span: &Span, dests: impl Iterator<Item = c_int>) {
         if is_empty(span) {
             return;
         }
         let (group, messages) = (self.group, &mut self.messages);
         let message = group.message(span, group.rank());
         let dests = dests.map(|rank| group.peers.world_rank(rank));
-        // SAFETY: the caller vouches for the span.
-        unsafe {
-            send::start_to_each(self.shim, &message, group.strategy, dests, |started| match started {
-                Ok(active) => messages.sends(active),
-                Err(error) => failed(messages, group.program, error.code()),
-            });
-        }
+        send::start_to_each(self.shim, &message, group.strategy, dests, |started| match started {
+            Ok(active) => messages.sends(active),
+            Err(error) => failed(messages, group.program, error.code()),
+        });
     }
 
-    /// # Safety
-    /// `span` must be a receive buffer of the program.
-    pub(super) unsafe fn receive(&mut self, span: &Span, source: c_int) {
+    pub(super) fn receive(&mut self, span: &Span, source: c_int) {
         if !is_empty(span) {
             let message = self.group.message(span, source);
-            // SAFETY: the caller vouches for the span.
-            match unsafe { recv::start_any(self.shim, &message, self.at_most.is_some()) } {
+            match recv::start_any(self.shim, &message, self.at_most.is_some()) {
                 Ok(active) => self.messages.receives(active),
                 Err(error) => failed(&mut self.messages, self.group.program, error.code()),
             }
@@ -131,11 +109,8 @@ impl<'a> Start<'a> {
         if self.at_most.is_none() {
             return;
         }
-        let nothing = Span::new(ptr::null_mut(), 0, BYTE);
-        let (message, mut both) = (self.group.message(&nothing, other), UnderWay::new());
-        // SAFETY: messages without data.
-        let started =
-            unsafe { [recv::as_is(self.shim, &message, false), send::as_is(Mode::Standard, &message)] };
+        let (message, mut both) = (self.group.message(&Span::nothing(), other), UnderWay::new());
+        let started = [recv::as_is(self.shim, &message, false), send::as_is(Mode::Standard, &message)];
         let messages = if waits { &mut both } else { &mut self.messages };
         for started in started {
             match started {
@@ -154,10 +129,7 @@ impl<'a> Start<'a> {
     /// Receives and sends in turn. On all ranks the order must be such that each message is sent as early as
     /// it is received; then no rank waits for ever, although pending messages must complete before others are
     /// started.
-    ///
-    /// # Safety
-    /// As for `receive` and `send`.
-    pub(super) unsafe fn in_turn(
+    pub(super) fn in_turn(
         &mut self,
         receives: impl Iterator<Item = (Span, usize)>,
         sends: impl Iterator<Item = (Span, usize)>,
@@ -165,11 +137,8 @@ impl<'a> Start<'a> {
         let (mut receives, mut sends) = (receives.fuse(), sends.fuse());
         loop {
             let (receive, send) = (receives.next(), sends.next());
-            // SAFETY: the caller vouches for the spans.
-            unsafe {
-                receive.inspect(|(span, source)| self.receive(span, *source as c_int));
-                send.inspect(|(span, dest)| self.send(span, *dest as c_int));
-            }
+            receive.inspect(|(span, source)| self.receive(span, *source as c_int));
+            send.inspect(|(span, dest)| self.send(span, *dest as c_int));
             if receive.is_none() && send.is_none() {
                 return;
             }
@@ -190,15 +159,11 @@ impl<'a> Start<'a> {
     }
 
     /// Copies a rank's block to itself.
-    ///
-    /// # Safety
-    /// The spans must be the program's.
-    pub(super) unsafe fn copy(&mut self, from: &Span, to: &Span) {
+    pub(super) fn copy(&mut self, from: &Span, to: &Span) {
         if is_empty(from) && is_empty(to) {
             return;
         }
-        // SAFETY: the caller vouches for the spans.
-        self.messages.note(unsafe { self.shim.copy_block(from, to) });
+        self.messages.note(self.shim.copy_block(from, to));
     }
 
     /// Waits until at most the allowed number of messages is pending in one direction. The other direction
@@ -226,20 +191,16 @@ fn is_empty(span: &Span) -> bool {
 
 impl Shim {
     /// Copies a rank's block to itself.
-    ///
-    /// # Safety
-    /// The spans must be the program's.
-    pub(super) unsafe fn copy_block(&self, from: &Span, to: &Span) -> Result<(), c_int> {
+    pub(super) fn copy_block(&self, from: &Span, to: &Span) -> Result<(), c_int> {
         let bytes = from.bytes();
         let contiguous = |span: &Span| matches!(self.layout(span), Layout::Contiguous(_));
         if bytes.is_some() && bytes == to.bytes() && contiguous(from) && contiguous(to) {
-            // SAFETY: contiguous elements of this number of bytes. MPI forbids overlapping buffers, but
-            // programs use them, so the copy allows them.
-            unsafe { ptr::copy(from.ptr.cast::<u8>(), to.ptr.cast::<u8>(), bytes.unwrap_or(0)) };
+            // SAFETY: contiguous elements of this number of bytes; the spans' own promises. MPI forbids
+            // overlapping buffers, but programs use them, so the copy allows them.
+            unsafe { ptr::copy(from.ptr().cast::<u8>(), to.ptr().cast::<u8>(), bytes.unwrap_or(0)) };
             return Ok(());
         }
-        // SAFETY: the caller vouches for the spans.
-        unsafe { self.copy(from, to) }
+        self.copy(from, to)
     }
 
     /// Makes a collective of point-to-point messages here, or by the MPI, as the ranks decide now. The MPI

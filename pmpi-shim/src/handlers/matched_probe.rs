@@ -6,7 +6,7 @@ use crate::handlers::recv;
 use crate::messages::error::{Error, raise};
 use crate::messages::peers::Peers;
 use crate::messages::posted::Posted;
-use crate::mpi::arguments::{self, span};
+use crate::mpi::arguments;
 use crate::mpi::channel::match_one;
 use crate::mpi::span::{Envelope, Span, received_bytes, store_status};
 use crate::mpi::sys::*;
@@ -160,14 +160,14 @@ unsafe fn stand_in(shim: &Shim, comm: MPI_Comm, unreceived: Unreceived) -> Resul
 
 pub(crate) unsafe fn mrecv(shim: &Shim, call: arguments::Mrecv, pass: impl Fn() -> c_int) -> c_int {
     let arguments::Mrecv { buf, count, datatype, message, status } = call;
-    let span = span(buf, count, datatype);
     // SAFETY: the program's own arguments and places.
     unsafe {
+        let span = Span::new(buf, count, datatype);
         shim.trace_matched_receive(CallKind::Recv, &span, *message);
         let received = |active| progress::wait(shim, active, status);
         let left = |posted: Posted, comm| {
             recv::complete(shim, posted, (comm, status), |into, found| {
-                open::MPI_Mrecv_any(into.ptr, into.count, into.datatype, message, found)
+                open::MPI_Mrecv_any(into.ptr(), into.count(), into.datatype(), message, found)
             })
         };
         receive(shim, span, message, pass, received, left)
@@ -176,9 +176,9 @@ pub(crate) unsafe fn mrecv(shim: &Shim, call: arguments::Mrecv, pass: impl Fn() 
 
 pub(crate) unsafe fn imrecv(shim: &Shim, call: arguments::Imrecv, pass: impl Fn() -> c_int) -> c_int {
     let arguments::Imrecv { buf, count, datatype, message, request } = call;
-    let span = span(buf, count, datatype);
     // SAFETY: the program's own arguments and places.
     unsafe {
+        let span = Span::new(buf, count, datatype);
         shim.trace_matched_receive(CallKind::Irecv, &span, *message);
         let received = |active| {
             *request = shim.requests.hand_out(active);
@@ -186,7 +186,8 @@ pub(crate) unsafe fn imrecv(shim: &Shim, call: arguments::Imrecv, pass: impl Fn(
         };
         let left = |posted: Posted, _| {
             let (into, mut inner) = (posted.span(), REQUEST_NULL);
-            let code = open::MPI_Imrecv_any(into.ptr, into.count, into.datatype, message, &raw mut inner);
+            let (ptr, count, datatype) = (into.ptr(), into.count(), into.datatype());
+            let code = open::MPI_Imrecv_any(ptr, count, datatype, message, &raw mut inner);
             if code == SUCCESS {
                 *request = shim.requests.hand_out(Active::new(inner, Finish::Receive(posted)));
             }
@@ -199,7 +200,7 @@ pub(crate) unsafe fn imrecv(shim: &Shim, call: arguments::Imrecv, pass: impl Fn(
 /// Receives a matched message: one that has been received before, or one that was left with the MPI.
 ///
 /// # Safety
-/// `span` and `message` must be the arguments of the program's call.
+/// `message` must be the program's argument.
 unsafe fn receive(
     shim: &Shim,
     span: Span,
@@ -239,12 +240,11 @@ fn is_refused(shim: &Shim, span: &Span) -> bool {
 
 /// Prepares the receive of a matched message that was left with the MPI. `None`: the MPI's own call is sufficient.
 fn post(shim: &Shim, span: Span, comm: MPI_Comm, peers: Arc<Peers>) -> Option<Result<Posted, c_int>> {
-    let capacity = span.bytes().filter(|&capacity| capacity >= SHORTEST)?;
-    if shim.refused(&span) {
+    if span.bytes().is_none_or(|capacity| capacity < SHORTEST) || shim.refused(&span) {
         return None;
     }
     let message = Envelope::new(span, ANY_SOURCE, ANY_TAG, comm);
-    Some(Posted::new(shim, &message, capacity, peers, false))
+    Some(Posted::new(shim, &message, peers, false))
 }
 
 /// Receives the empty stand-in message, which sets the program's handle to null as the real receive would.

@@ -49,7 +49,8 @@ unsafe fn init_send(
 
 /// Recv_init. Even a short receive is handled here if frames may come from its source: its message may be in the unexpected queue. So is each that is recorded.
 pub(crate) unsafe fn recv_init(shim: &Shim, call: arguments::Recv_init, pass: impl Fn() -> c_int) -> c_int {
-    let message = call.message();
+    // SAFETY: the program's own arguments.
+    let message = unsafe { call.message() };
     let ours = message.span.bytes().is_some()
         && shim.probe_peers(message.peer, message.tag, message.comm).is_some()
         && !shim.refused(&message.span);
@@ -102,19 +103,17 @@ unsafe fn start_one(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c
     let is_started = record.active().is_some();
     let started = match record.template().filter(|_| !is_started) {
         Some(template @ Template { action, message, .. }) => match *action {
-            // SAFETY: the arguments of the call that made the request, which stay valid as long as the request.
-            Action::Send(mode) => unsafe {
+            Action::Send(mode) => {
                 shim.sample(message, "start");
                 send::start(shim, mode, message, false, false)
-            },
-            // SAFETY: as above.
-            Action::Receive => unsafe {
+            }
+            Action::Receive => {
                 shim.trace_start(template.traced.as_ref());
                 if template.is_of_a_live_communicator() {
                     shim.expect_more(message);
                 }
                 recv::start_any(shim, message, true)
-            },
+            }
         },
         // Already started, or not persistent: an error of the program, for which the MPI uses the same code.
         None => Err(ERR_REQUEST.into()),

@@ -14,8 +14,9 @@ use crate::messages::peers::{Origin, Peers};
 use crate::messages::receive_memory::{Claim, Memory};
 use crate::messages::streams::{Arriving, Target};
 use crate::messages::waiting;
+use crate::mpi::device;
 use crate::mpi::operation::Look;
-use crate::mpi::span::{ByteSpan, Envelope, Layout, OwnedType, Span, received_bytes};
+use crate::mpi::span::{ByteSpan, Envelope, OwnedType, Span, received_bytes};
 use crate::mpi::sys::*;
 use mpress::Buffer;
 use std::ffi::c_int;
@@ -63,24 +64,29 @@ enum Place {
 }
 
 impl Posted {
-    /// Prepares a receive into a buffer of `capacity` bytes. `alone`: nothing else is received until it completes.
+    /// Prepares a receive. `alone`: nothing else is received until it completes.
     pub(crate) fn new(
         context: &Context,
         message: &Envelope,
-        capacity: usize,
         peers: Arc<Peers>,
         alone: bool,
     ) -> Result<Self, c_int> {
-        let (mut memory, held) = Self::lend(context, &message.span, capacity)?;
+        let (mut memory, held) = Self::lend(context, &message.span)?;
+        let capacity = memory.capacity;
         let bytes = match memory.contiguous {
-            true => Some(context.byte_span(memory.span.ptr.cast(), capacity)?),
+            true => Some(context.byte_span(memory.span.ptr().cast(), capacity)?),
             false => None,
         };
         let ends_anywhere = || context.family.takes_partial_elements() || !peers.frames_with(message.peer);
         let is_faster = || context.received.has_room(capacity) && context.reordered(&memory.span, capacity);
-        let by_elements = !memory.contiguous
-            && (!ends_anywhere() || is_faster())
-            && !context.as_bytes(&mut memory.span, capacity);
+        let mut by_elements = !memory.contiguous && (!ends_anywhere() || is_faster());
+        // Longer ones in a GPU's memory would need absolute addresses, for which an MPI cannot tell whose memory they are.
+        if by_elements
+            && c_int::try_from(capacity).is_ok()
+            && let Some(bytes) = context.as_bytes(&memory.span)
+        {
+            (memory.span, by_elements) = (bytes, false);
+        }
         let (claim, free) = match by_elements {
             true => (None, false),
             false if alone => (None, !context.receive_memory.overlaps(&memory)),
@@ -96,18 +102,15 @@ impl Posted {
         Ok(Self { place, memory, peers, comm: message.comm, came: None, ahead: None, _held: held })
     }
 
-    /// The memory of a receive of `capacity` bytes, lent by the program.
-    pub(crate) fn lend(context: &Context, span: &Span, capacity: usize) -> Result<Lent, c_int> {
+    /// The memory of a receive, lent by the program.
+    pub(crate) fn lend(context: &Context, span: &Span) -> Result<Lent, c_int> {
+        let capacity = span.bytes().ok_or(ERR_INTERN)?;
+        if let Some(span) = context.as_bytes(span).filter(|bytes| !device::is_device(bytes.ptr())) {
+            return Ok((Memory { span, capacity, contiguous: true }, None));
+        }
         let mut span = *span;
-        let contiguous = matches!(context.layout(&span), Layout::Contiguous(_));
-        let held = if contiguous {
-            let count = MPI_Count::try_from(capacity).map_err(|_| ERR_INTERN)?;
-            span = Span::new(span.ptr, count, BYTE);
-            None
-        } else {
-            context.hold(&mut span)?
-        };
-        Ok((Memory { span, capacity, contiguous }, held))
+        let held = context.hold(&mut span)?;
+        Ok((Memory { span, capacity, contiguous: false }, held))
     }
 
     /// The communicator whose error handler is called for a failure.
@@ -121,9 +124,13 @@ impl Posted {
     }
 
     /// The span to receive into.
-    pub(crate) fn span(&self) -> Span {
+    ///
+    /// # Safety
+    /// The posted receive must be kept until the operation is complete.
+    pub(crate) unsafe fn span(&self) -> Span {
         match &self.place {
-            Place::Program(Some(bytes), _) | Place::Bounce(Bounce { bytes, .. }) => bytes.span,
+            // SAFETY: the program's memory, or ours, which the caller keeps.
+            Place::Program(Some(bytes), _) | Place::Bounce(Bounce { bytes, .. }) => unsafe { bytes.span() },
             Place::Program(None, _) | Place::Emptied => self.memory.span,
         }
     }
@@ -167,7 +174,7 @@ impl Posted {
             Place::Emptied => Came::Failed(ERR_INTERN),
             Place::Program(bytes, claim) => {
                 let found = if may_be_frame {
-                    // SAFETY: the MPI has written this number of bytes, to memory that the program lends until the receive is finished.
+                    // SAFETY: the caller vouches for the completion.
                     unsafe { self.memory.frame(context, received) }
                 } else {
                     Ok(None)
@@ -206,9 +213,9 @@ impl Posted {
         let target = if len > self.memory.capacity {
             Target::Nowhere(truncated(len, self.memory.capacity))
         } else if in_place && self.memory.contiguous {
-            Target::Memory(self.memory.span.ptr.cast())
+            Target::Memory(self.memory.span.ptr().cast())
         } else if let Some(plan) = context.plan(&self.memory.span).filter(|_| in_place) {
-            Target::Elements(plan, self.memory.span.ptr.cast())
+            Target::Elements(plan, self.memory.span.ptr().cast())
         } else {
             context.room(len).map_or_else(Target::Nowhere, Target::Buffer)
         };

@@ -32,13 +32,13 @@ pub(crate) struct Memory {
 impl Memory {
     /// Its address range. For a datatype with gaps only the first byte counts: the columns of an array interleave, but share no memory.
     fn range(&self) -> Range<usize> {
-        let start = self.span.ptr.addr();
+        let start = self.span.ptr().addr();
         if self.contiguous {
             return start..start.saturating_add(self.capacity);
         }
         let (mut lower, mut extent): (MPI_Aint, MPI_Aint) = (0, 0);
         // SAFETY: a datatype of an MPI function's caller, and valid output pointers.
-        unsafe { PMPI_Type_get_true_extent(self.span.datatype, &raw mut lower, &raw mut extent) };
+        unsafe { PMPI_Type_get_true_extent(self.span.datatype(), &raw mut lower, &raw mut extent) };
         let first = start.wrapping_add(lower as usize);
         first..first.saturating_add(1)
     }

@@ -6,12 +6,11 @@ mod callsite;
 use crate::messages::recorder::callsite::Sites;
 use crate::mpi::handle::{Handle, HandleMap};
 use crate::mpi::predefined;
-use crate::mpi::span::Span;
+use crate::mpi::span::{Span, packed_len};
 use crate::mpi::sys::*;
 use mpress::Settings;
 use mpress_record::{Call, CallKind, Kept, Run, Samples, Trace, Written};
 use std::path::{Path, PathBuf};
-use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The recorder of a rank. If one part of it cannot start, the others do.
@@ -131,9 +130,9 @@ impl Tracing {
             site: self.sites.here(),
             source: *source,
             tag: *tag,
-            count: u64::try_from(span.count).unwrap_or(0),
+            count: u64::try_from(span.count()).unwrap_or(0),
             datatype: Arc::clone(name),
-            buffer: span.ptr.addr() as u64,
+            buffer: span.ptr().addr() as u64,
             comm: *comm,
             kind,
         });
@@ -151,6 +150,6 @@ fn name_of(datatype: MPI_Datatype) -> Arc<str> {
     let name = written(|name, len| unsafe { PMPI_Type_get_name(datatype, name, len) });
     match name.filter(|name| !name.is_empty()) {
         Some(name) => name.into(),
-        None => format!("derived{}", Span::new(ptr::null_mut(), 1, datatype).bytes().unwrap_or(0)).into(),
+        None => format!("derived{}", packed_len(1, datatype).unwrap_or(0)).into(),
     }
 }

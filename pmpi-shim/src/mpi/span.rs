@@ -9,12 +9,17 @@ use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// `count` elements of `datatype` at `ptr`.
+/// Elements in memory, of one datatype.
+///
+/// Who makes a span vouches for its memory ([`new`](Self::new)), so that what sends, receives or copies the elements need not ask for that again. The
+/// promise lasts until the operation is complete, and no span is used after that: what keeps one ends with the operation (`Posted`, `Template`, the blocks of
+/// a collective), and one of our own memory is made where that is kept for as long ([`ByteSpan::span`]). Only a message that had to wait for its memory
+/// (`ReceiveMemory::keep`) is written there later: when another receive that was pending in this memory ends, for which the program lends it.
 #[derive(Clone, Copy)]
 pub(crate) struct Span {
-    pub(crate) ptr: *mut c_void,
-    pub(crate) count: MPI_Count,
-    pub(crate) datatype: MPI_Datatype,
+    ptr: *mut c_void,
+    count: MPI_Count,
+    datatype: MPI_Datatype,
 }
 
 /// A message: its buffer, the rank at the other end, tag and communicator.
@@ -54,18 +59,59 @@ impl Layout {
 }
 
 impl Span {
-    pub(crate) fn new(ptr: *mut c_void, count: impl Into<MPI_Count>, datatype: MPI_Datatype) -> Self {
-        Self { ptr, count: count.into(), datatype }
+    /// `count` elements of `datatype` at `ptr`.
+    ///
+    /// # Safety
+    /// The elements must be lent to the layer, as by the caller of an MPI function: to be read where the operation sends them, to be written where it
+    /// receives them, until it is complete. What the MPI refuses, and `MPI_IN_PLACE`, has no memory: such a span may be looked at, but not be sent or received.
+    pub(crate) unsafe fn new(
+        ptr: *const c_void,
+        count: impl Into<MPI_Count>,
+        datatype: MPI_Datatype,
+    ) -> Self {
+        Self { ptr: ptr.cast_mut(), count: count.into(), datatype }
+    }
+
+    /// No elements.
+    pub(crate) fn nothing() -> Self {
+        Self { ptr: ptr::null_mut(), count: 0, datatype: BYTE }
+    }
+
+    /// The first `count` elements, or all.
+    pub(crate) fn first(self, count: MPI_Count) -> Self {
+        Self { count: count.min(self.count), ..self }
+    }
+
+    pub(crate) fn ptr(&self) -> *mut c_void {
+        self.ptr
+    }
+
+    pub(crate) fn count(&self) -> MPI_Count {
+        self.count
+    }
+
+    pub(crate) fn datatype(&self) -> MPI_Datatype {
+        self.datatype
+    }
+
+    /// Whether the program gave `MPI_IN_PLACE`.
+    pub(crate) fn is_in_place(&self) -> bool {
+        self.ptr == IN_PLACE
     }
 
     /// Length of the packed elements in bytes; `None` for arguments that the MPI will refuse.
     pub(crate) fn bytes(&self) -> Option<usize> {
-        let size = match predefined::size(self.datatype) {
-            Some(size) => size,
-            None => is_valid(self.datatype).then(|| type_size(self.datatype))??,
-        };
-        size.checked_mul(usize::try_from(self.count).ok()?)
+        packed_len(self.count, self.datatype)
     }
+}
+
+/// Length of packed elements in bytes; `None` for arguments that the MPI will refuse.
+pub(crate) fn packed_len(count: MPI_Count, datatype: MPI_Datatype) -> Option<usize> {
+    let size = match predefined::size(datatype) {
+        Some(size) => size,
+        None => is_valid(datatype).then(|| type_size(datatype))??,
+    };
+    size.checked_mul(usize::try_from(count).ok()?)
 }
 
 /// The key of a communicator of the layer whose error handler returns errors; 0 if there is none.
@@ -166,16 +212,37 @@ impl Drop for OwnedType {
     }
 }
 
-/// Bytes as a span whose count fits an `int`, with a datatype made for it if needed.
+/// The address of bytes, whose count fits an `int`, with a datatype made for them if needed.
 pub(crate) struct ByteSpan {
-    pub(crate) span: Span,
-    pub(crate) _datatype: Option<OwnedType>,
+    span: Span,
+    _datatype: Option<OwnedType>,
 }
 
 impl ByteSpan {
-    /// The count, which always fits.
-    pub(crate) fn count(&self) -> c_int {
-        c_int::try_from(self.span.count).unwrap_or(c_int::MAX)
+    /// `count` elements of `datatype`, which is `made` for them unless it is predefined.
+    pub(crate) fn new(
+        ptr: *mut c_void,
+        count: c_int,
+        datatype: MPI_Datatype,
+        made: Option<OwnedType>,
+    ) -> Self {
+        Self { span: Span { ptr, count: count.into(), datatype }, _datatype: made }
+    }
+
+    /// The bytes as `MPI_PACKED`, which matches any receive.
+    pub(crate) fn packed(mut self) -> Self {
+        if self.span.datatype == BYTE {
+            self.span.datatype = PACKED;
+        }
+        self
+    }
+
+    /// The bytes as a message, or as the place of one.
+    ///
+    /// # Safety
+    /// As for [`Span::new`].
+    pub(crate) unsafe fn span(&self) -> Span {
+        self.span
     }
 }
 

@@ -10,14 +10,13 @@ use crate::messages::waiting;
 use crate::mpi::span::Span;
 use crate::mpi::sys::*;
 use std::ffi::c_int;
-use std::ptr;
 use std::sync::Arc;
 use std::time::Instant;
 
 impl Posted {
     /// Such a receive. It has no memory of the program until that asks for the message.
     pub(crate) fn early(peers: Arc<Peers>, comm: MPI_Comm, bounce: Bounce) -> Self {
-        let memory = Memory { span: Span::new(ptr::null_mut(), 0, BYTE), capacity: 0, contiguous: true };
+        let memory = Memory { span: Span::nothing(), capacity: 0, contiguous: true };
         let place = Place::Bounce(bounce);
         Self { place, memory, peers, comm, came: None, ahead: None, _held: None }
     }
