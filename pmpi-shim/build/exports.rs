@@ -124,18 +124,16 @@ pub unsafe fn MPI_{name}(layer: Option<&Shim>, {declared}) -> c_int {{
 
 /// The exported functions, to which the preload library redirects the program's calls.
 pub(crate) fn exports(sections: &[Section<'_>], functions: &[Function<'_>]) -> String {
-    let (mut sorts, mut calls) = (0, 0);
-    let mut text = String::new();
+    let (mut calls, mut text) = (0, String::new());
     for section in sections {
         for call in &section.calls {
             let forms = functions::forms(functions, call);
             for form in &forms {
                 let measured = about(form, &format!("profile::in_call({calls})"));
-                text += &export(form, &(measured + &body(section.treatment, form, sorts)));
+                text += &export(form, &(measured + &body(section.treatment, form)));
             }
             calls += 1;
         }
-        sorts += usize::from(section.treatment == Treatment::Passed);
     }
     text
 }
@@ -183,8 +181,8 @@ unsafe extern \"C-unwind\" fn MPI_{name}({declared}) -> c_int {{
 /// The calls that end a communicator.
 const FREEING: [&str; 2] = ["Comm_free", "Comm_disconnect"];
 
-/// The body of an export. `sort`: the category of a call that is counted.
-fn body(treatment: Treatment, form: &Function<'_>, sort: usize) -> String {
+/// The body of an export.
+fn body(treatment: Treatment, form: &Function<'_>) -> String {
     let pass = pass(treatment, form);
     let made = |call: String| match makes_a_request(form) {
         true => format!(
@@ -199,11 +197,7 @@ fn body(treatment: Treatment, form: &Function<'_>, sort: usize) -> String {
         Treatment::Advancing if FREEING.contains(&form.name) => {
             pass + "    active();\n    // SAFETY: the caller's own argument.\n    unsafe { freeing(comm, pass) }\n"
         }
-        Treatment::Advancing => pass + "    active();\n" + &made("pass()".to_owned()),
-        Treatment::Passed => {
-            pass + &format!("    if active().is_some() {{\n        uncompressed::count({sort});\n    }}\n")
-                + &made("pass()".to_owned())
-        }
+        Treatment::Advancing | Treatment::Passed => pass + "    active();\n" + &made("pass()".to_owned()),
         Treatment::Committing => {
             pass + "    // SAFETY: the caller's own argument.\n    unsafe { committing(datatype, pass) }\n"
         }

@@ -3,7 +3,7 @@
 
 use crate::mpi::arguments::Counts;
 use crate::mpi::handle::Handle;
-use crate::mpi::span::{Span, is_valid};
+use crate::mpi::span::{Span, extent, is_valid};
 use crate::mpi::sys::*;
 use std::cell::LazyCell;
 use std::ffi::{c_int, c_void};
@@ -43,7 +43,7 @@ pub(crate) unsafe fn equal(
     count: MPI_Count,
     datatype: MPI_Datatype,
 ) -> Blocks<impl Fn(c_int) -> Span> {
-    let step = LazyCell::new(move || extent(datatype).wrapping_mul(count as MPI_Aint));
+    let step = LazyCell::new(move || step(datatype).wrapping_mul(count as MPI_Aint));
     // SAFETY: the caller vouches for the blocks.
     let of = move |rank| unsafe { Span::new(at(buf, step.wrapping_mul(rank as MPI_Aint)), count, datatype) };
     Blocks { buf, equal: true, typed: false, given: (count as usize, datatype.key()), of }
@@ -65,7 +65,7 @@ pub(crate) unsafe fn varied(
     places: Counts,
     datatype: MPI_Datatype,
 ) -> Blocks<impl Fn(c_int) -> Span> {
-    let step = LazyCell::new(move || extent(datatype));
+    let step = LazyCell::new(move || step(datatype));
     let of = move |rank: c_int| {
         if counts.addr() == 0 || places.addr() == 0 {
             return none(buf);
@@ -107,11 +107,7 @@ fn at(buf: *const c_void, offset: MPI_Aint) -> *const c_void {
 
 /// The extent of a datatype; 0 if the MPI does not know it. It would report that to the handler of
 /// `MPI_COMM_WORLD`, not of the call's communicator.
-pub(super) fn extent(datatype: MPI_Datatype) -> MPI_Aint {
-    let (mut lower, mut extent): (MPI_Aint, MPI_Aint) = (0, 0);
-    if is_valid(datatype) {
-        // SAFETY: a valid datatype, valid output pointers.
-        unsafe { PMPI_Type_get_extent(datatype, &raw mut lower, &raw mut extent) };
-    }
-    extent
+pub(super) fn step(datatype: MPI_Datatype) -> MPI_Aint {
+    let bounds = is_valid(datatype).then(|| extent(datatype).ok());
+    bounds.flatten().map_or(0, |[_, extent]| extent)
 }

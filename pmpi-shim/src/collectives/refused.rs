@@ -4,26 +4,15 @@
 //! All other ranks do the collective here, so a rank must leave it only if the MPI really refuses its
 //! arguments (or would crash). Where MPIs differ, this MPI is tested.
 
-use super::blocks::{Blocks, extent};
+use super::blocks::{Blocks, step};
 use crate::messages::peers::Peers;
 use crate::mpi::predefined;
 use crate::mpi::real;
-use crate::mpi::span::{Span, packed_len};
+use crate::mpi::span::{OwnedType, Span, packed_len};
 use crate::mpi::sys::*;
 use crate::operations::state::Shim;
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
-
-/// A datatype of elements without data.
-fn type_of_nothing() -> Result<MPI_Datatype, c_int> {
-    let mut datatype = DATATYPE_NULL;
-    // SAFETY: a valid output pointer for the new datatype.
-    unsafe {
-        ok(PMPI_Type_contiguous(0, BYTE, &raw mut datatype))?;
-        ok(PMPI_Type_commit(&raw mut datatype))?;
-    }
-    Ok(datatype)
-}
 
 impl Shim {
     /// Whether the MPI refuses a block of a collective: a negative count, a datatype that is invalid or not
@@ -151,7 +140,7 @@ impl Shim {
         if mine.datatype() != block.datatype() || mine.count() == 0 || block.count() == 0 {
             return false;
         }
-        let step = extent(block.datatype());
+        let step = step(block.datatype());
         let offset = (block.ptr().addr() as MPI_Aint).wrapping_sub(buf.addr() as MPI_Aint);
         let size = packed_len(1, block.datatype()).unwrap_or(0) as MPI_Aint;
         let place = offset.checked_div(step).unwrap_or(0).wrapping_mul(size);
@@ -170,15 +159,13 @@ impl Shim {
     pub(super) fn refuses_aliases(&self) -> bool {
         static KNOWN: OnceLock<bool> = OnceLock::new();
         *KNOWN.get_or_init(|| {
-            let Ok(mut datatype) = type_of_nothing() else { return false };
+            // SAFETY: a predefined datatype, and a valid output pointer.
+            let nothing = OwnedType::made(|made| unsafe { PMPI_Type_contiguous(0, BYTE, made) });
+            let Ok(datatype) = nothing.as_ref().map(OwnedType::handle) else { return false };
             let mut byte = 0_u8;
             let at = (&raw mut byte).cast::<c_void>();
             // SAFETY: one element without data, on a communicator of one rank.
-            unsafe {
-                let code = real::MPI_Allgather(at, 1, datatype, at, 1, datatype, self.own_comm);
-                PMPI_Type_free(&raw mut datatype);
-                code != SUCCESS
-            }
+            unsafe { real::MPI_Allgather(at, 1, datatype, at, 1, datatype, self.own_comm) != SUCCESS }
         })
     }
 }

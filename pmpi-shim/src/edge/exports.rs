@@ -11,7 +11,6 @@ use crate::job::finish::{session_beginning, session_ending};
 use crate::job::profile;
 use crate::job::standby::committing;
 use crate::job::startup::{freeing, starting};
-use crate::messages::uncompressed;
 use crate::mpi::sys::*;
 use crate::mpi::{nested, open, real};
 use crate::progress::{active, made};

@@ -170,12 +170,12 @@ pub(crate) fn keep_link(engine: &Engine) {
 fn report(job: &Job, engine: &Engine, mut prefetch_gain: [u64; 4]) {
     let settings = &job.settings;
     let mut sum = Share::of(engine);
-    let mut passed = uncompressed::words();
-    sum_over_ranks(&mut passed);
+    let mut messages = uncompressed::words();
+    sum_over_ranks(&mut messages);
     if settings.predict != Predict::Off {
         sum_over_ranks(&mut prefetch_gain);
     }
-    let in_mpi = in_mpi(job);
+    let (in_mpi, calls) = in_mpi(job).unzip();
     if !sum_over_ranks(sum.as_words_mut()) || !settings.wants_report() {
         return;
     }
@@ -186,7 +186,7 @@ fn report(job: &Job, engine: &Engine, mut prefetch_gain: [u64; 4]) {
         ranks: u64::try_from(job.ranks).unwrap_or(0),
         nodes: job.nodes as u64,
         time: job.start.elapsed(),
-        passed: uncompressed::told(&passed),
+        passed: uncompressed::told(&messages, &calls.unwrap_or_default()),
         prediction: (settings.predict != Predict::Off).then_some(prediction),
         in_mpi,
     };
@@ -204,8 +204,8 @@ fn report(job: &Job, engine: &Engine, mut prefetch_gain: [u64; 4]) {
     }
 }
 
-/// The time in MPI of all ranks, for rank 0. All ranks take part. `None` if calls are not measured.
-fn in_mpi(job: &Job) -> Option<InMpi> {
+/// The time in MPI of all ranks, and the numbers of their calls, for rank 0. All ranks take part. `None` if calls are not measured.
+fn in_mpi(job: &Job) -> Option<(InMpi, Vec<u64>)> {
     if !job.measures {
         return None;
     }
@@ -216,9 +216,10 @@ fn in_mpi(job: &Job) -> Option<InMpi> {
     for words in [&mut calls, &mut ns, &mut peers] {
         sum_over_ranks(words);
     }
-    let calls = profile::CALLS.iter().zip(calls).zip(ns).map(|((name, calls), ns)| (*name, calls, ns));
+    let all = profile::CALLS.iter().zip(&calls).zip(ns).map(|((name, calls), ns)| (*name, *calls, ns));
     let lines = lines.into_iter().map(|line| (line.name, line.calls, line.nanoseconds));
-    Some(InMpi::new(calls, lines, &ranks, &peers))
+    let in_mpi = InMpi::new(all, lines, &ranks, &peers);
+    Some((in_mpi, calls))
 }
 
 /// The words of all ranks, in their order, for rank 0; as many of each.
@@ -295,14 +296,11 @@ fn all_ranks() -> MPI_Comm {
 /// Sums the words over all ranks into those of rank 0; returns whether this is rank 0.
 fn sum_over_ranks(words: &mut [u64]) -> bool {
     let mine = words.to_vec();
-    let mut rank = 0;
     let count = c_int::try_from(words.len()).unwrap_or(0);
+    let (from, to) = (mine.as_ptr().cast(), words.as_mut_ptr().cast());
     // SAFETY: two arrays of `count` numbers.
-    let code = unsafe {
-        PMPI_Comm_rank(COMM_WORLD, &raw mut rank);
-        PMPI_Reduce(mine.as_ptr().cast(), words.as_mut_ptr().cast(), count, UINT64_T, SUM, 0, all_ranks())
-    };
-    code == SUCCESS && rank == 0
+    let code = unsafe { PMPI_Reduce(from, to, count, UINT64_T, SUM, 0, all_ranks()) };
+    code == SUCCESS && JOB.get().is_some_and(|job| job.rank == 0)
 }
 
 pub(crate) fn program() -> String {

@@ -90,18 +90,14 @@ impl Context {
         if Made::of(span.datatype()).is_some_and(|made| made.combiner == COMBINER_NAMED) {
             return Ok(None);
         }
-        let mut copy = DATATYPE_NULL;
         // Not a duplicate, since that would copy the program's attributes by its own callbacks.
         // SAFETY: a datatype of an MPI function's caller, and a valid output pointer.
-        ok(unsafe { PMPI_Type_contiguous(1, span.datatype(), &raw mut copy) })?;
-        let mut held = OwnedType::new(copy);
-        // SAFETY: the type just made.
-        ok(unsafe { PMPI_Type_commit(&raw mut copy) })?;
+        let mut held = OwnedType::made(|made| unsafe { PMPI_Type_contiguous(1, span.datatype(), made) })?;
         if let Some(kept) = self.datatypes.known(span.datatype()) {
             self.datatypes.keep_for(&mut held, &kept);
         }
         // SAFETY: the same elements; the span's own promise.
-        *span = unsafe { Span::new(span.ptr(), span.count(), copy) };
+        *span = unsafe { Span::new(span.ptr(), span.count(), held.handle()) };
         Ok(Some(held))
     }
 
@@ -182,20 +178,10 @@ impl Context {
             }
         }
         let count = c_int::try_from(lengths.len()).map_err(|_| ERR_INTERN)?;
-        let mut datatype = DATATYPE_NULL;
+        let (lengths, addresses, types) = (lengths.as_ptr(), addresses.as_ptr(), types.as_ptr());
         // SAFETY: three arrays of `count` entries, and a valid output pointer.
-        unsafe {
-            ok(PMPI_Type_create_struct(
-                count,
-                lengths.as_ptr(),
-                addresses.as_ptr(),
-                types.as_ptr(),
-                &raw mut datatype,
-            ))?;
-        }
-        let owned = OwnedType::new(datatype);
-        // SAFETY: the type just made.
-        ok(unsafe { PMPI_Type_commit(&raw mut datatype) })?;
-        Ok(ByteSpan::new(BOTTOM, 1, datatype, Some(owned)))
+        let made = |made| unsafe { PMPI_Type_create_struct(count, lengths, addresses, types, made) };
+        let owned = OwnedType::made(made)?;
+        Ok(ByteSpan::new(BOTTOM, 1, owned.handle(), Some(owned)))
     }
 }

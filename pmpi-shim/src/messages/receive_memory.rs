@@ -10,8 +10,7 @@
 
 mod landing;
 
-use crate::mpi::span::{OwnedType, Span};
-use crate::mpi::sys::*;
+use crate::mpi::span::{OwnedType, Span, true_extent};
 use mpress::Buffer;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -36,9 +35,7 @@ impl Memory {
         if self.contiguous {
             return start..start.saturating_add(self.capacity);
         }
-        let (mut lower, mut extent): (MPI_Aint, MPI_Aint) = (0, 0);
-        // SAFETY: a datatype of an MPI function's caller, and valid output pointers.
-        unsafe { PMPI_Type_get_true_extent(self.span.datatype(), &raw mut lower, &raw mut extent) };
+        let [lower, _] = true_extent(self.span.datatype()).unwrap_or_default();
         let first = start.wrapping_add(lower as usize);
         first..first.saturating_add(1)
     }

@@ -191,6 +191,16 @@ impl OwnedType {
         Self { handle, key: None }
     }
 
+    /// Makes a datatype by a function of the MPI, and commits it.
+    pub(crate) fn made(make: impl FnOnce(*mut MPI_Datatype) -> c_int) -> Result<Self, c_int> {
+        let mut handle = DATATYPE_NULL;
+        ok(make(&raw mut handle))?;
+        let made = Self::new(handle);
+        // SAFETY: the type just made.
+        ok(unsafe { PMPI_Type_commit(&raw mut handle) })?;
+        Ok(made)
+    }
+
     pub(crate) fn handle(&self) -> MPI_Datatype {
         self.handle
     }
@@ -261,6 +271,30 @@ pub(crate) fn set_received_bytes(status: &mut MPI_Status, bytes: usize) {
     unsafe { PMPI_Status_set_elements_x(ptr::from_mut(status), BYTE, bytes) };
 }
 
+/// Whether the operation of this status was cancelled.
+pub(crate) fn is_cancelled(status: &MPI_Status) -> bool {
+    let mut cancelled = 0;
+    // SAFETY: a status of the MPI's and a valid output pointer.
+    unsafe { PMPI_Test_cancelled(status, &raw mut cancelled) };
+    cancelled != 0
+}
+
+/// Lower bound and extent of a valid datatype.
+pub(crate) fn extent(datatype: MPI_Datatype) -> Result<[MPI_Aint; 2], c_int> {
+    let (mut lower, mut extent) = (0, 0);
+    // SAFETY: a valid datatype, and valid output pointers.
+    ok(unsafe { PMPI_Type_get_extent(datatype, &raw mut lower, &raw mut extent) })?;
+    Ok([lower, extent])
+}
+
+/// The same of its elements alone, without gaps around them.
+pub(crate) fn true_extent(datatype: MPI_Datatype) -> Result<[MPI_Aint; 2], c_int> {
+    let (mut lower, mut extent) = (0, 0);
+    // SAFETY: as above.
+    ok(unsafe { PMPI_Type_get_true_extent(datatype, &raw mut lower, &raw mut extent) })?;
+    Ok([lower, extent])
+}
+
 /// Stores a status where the program wants it, unless it ignores statuses.
 ///
 /// # Safety
@@ -278,18 +312,18 @@ pub(crate) unsafe fn store_status(place: *mut MPI_Status, status: &MPI_Status) {
 
 /// Whether the MPI accepts this tag of a message.
 pub(crate) fn is_tag(tag: c_int) -> bool {
-    (0..=greatest_tag()).contains(&tag)
+    (0..=greatest_tag().unwrap_or(c_int::MAX)).contains(&tag)
 }
 
 /// The greatest tag, which is the same for all communicators, and constant.
-fn greatest_tag() -> c_int {
-    static GREATEST: OnceLock<c_int> = OnceLock::new();
+pub(crate) fn greatest_tag() -> Option<c_int> {
+    static GREATEST: OnceLock<Option<c_int>> = OnceLock::new();
     *GREATEST.get_or_init(|| {
         let (mut value, mut found) = (ptr::null::<c_int>(), 0);
         // SAFETY: a predefined attribute, whose value is the address of an `int`, and valid output pointers.
         unsafe {
             PMPI_Comm_get_attr(COMM_WORLD, TAG_UB, (&raw mut value).cast(), &raw mut found);
-            if found != 0 && !value.is_null() { *value } else { c_int::MAX }
+            value.as_ref().copied().filter(|_| found != 0)
         }
     })
 }

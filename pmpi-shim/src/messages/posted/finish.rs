@@ -5,7 +5,7 @@ use crate::messages::context::Context;
 use crate::messages::deliver::{land, land_raw};
 use crate::messages::receive_memory::Memory;
 use crate::messages::streams::Arriving;
-use crate::mpi::span::{Span, set_received_bytes};
+use crate::mpi::span::{Span, is_cancelled, set_received_bytes};
 use crate::mpi::sys::*;
 use mpress::{FRONT, HEADER_LEN};
 use std::ffi::c_int;
@@ -120,13 +120,6 @@ impl Posted {
         }
         context.receive_memory.settle(context);
     }
-}
-
-fn is_cancelled(status: &MPI_Status) -> bool {
-    let mut cancelled = 0;
-    // SAFETY: a valid status and a valid output pointer.
-    unsafe { PMPI_Test_cancelled(status, &raw mut cancelled) };
-    cancelled != 0
 }
 
 /// Overwrites what looks like a frame, so that the program does not send it on (`docs/format/frame.md`).

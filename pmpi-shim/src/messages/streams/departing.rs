@@ -7,6 +7,7 @@ use crate::messages::wire::{Raw, Wire};
 use crate::mpi::fatal::give_up;
 use crate::mpi::operation::{Look, look};
 use crate::mpi::real;
+use crate::mpi::span::is_cancelled;
 use crate::mpi::sys::*;
 use mpress::{Buffer, SentAt, Tail};
 use std::collections::VecDeque;
@@ -240,15 +241,10 @@ impl Departing {
 
     /// If the head has been matched, the rest is started; if it never will be, the rest is dropped.
     fn decide(&mut self, request: MPI_Request) {
-        let mut cancelled = 0;
         let failed = match look(request) {
             Look::UnderWay => return,
             Look::Failed(..) => true,
-            Look::Complete(status) => {
-                // SAFETY: the MPI's status, and a valid output pointer.
-                unsafe { PMPI_Test_cancelled(&raw const status, &raw mut cancelled) };
-                cancelled != 0
-            }
+            Look::Complete(status) => is_cancelled(&status),
         };
         self.ahead = None;
         if failed {
