@@ -1,6 +1,10 @@
 //! The beginning of a job, without its messages, which the caller sends: the agreement that processes need before they exchange frames, and the
 //! knowledge of an engine before the first of them.
 
+mod host;
+
+pub use host::{host, nodes, place};
+
 use crate::codecs;
 use crate::frame::{FLOOR, Mark, SHORTEST, VERSION};
 use crate::guide::Record;

@@ -15,6 +15,5 @@ pub(crate) mod recorder;
 mod recording;
 pub(crate) mod streams;
 pub(crate) mod uncompressed;
-pub(crate) mod waiting;
 pub(crate) mod wire;
 pub(crate) mod world;

@@ -16,10 +16,10 @@ use super::{Group, Handed, chunks, shared};
 use crate::messages::agreed::{By, How, Raced, Way};
 use crate::messages::error::{Error, raise};
 use crate::messages::peers::Peers;
-use crate::messages::waiting;
 use crate::mpi::span::Span;
 use crate::mpi::sys::*;
 use crate::operations::state::Shim;
+use mpress::waiting;
 use std::ffi::c_int;
 use std::slice;
 

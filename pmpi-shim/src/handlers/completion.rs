@@ -3,7 +3,6 @@
 mod batch;
 mod few;
 
-use crate::messages::waiting;
 use crate::mpi::arguments;
 use crate::mpi::span::store_status;
 use crate::mpi::sys::*;
@@ -12,6 +11,7 @@ use crate::operations::requests::Awaited;
 use crate::operations::state::Shim;
 use crate::progress::until;
 use batch::{Batch, Ends};
+use mpress::waiting;
 use std::ffi::c_int;
 use std::slice;
 

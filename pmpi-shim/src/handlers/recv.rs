@@ -3,7 +3,6 @@
 use crate::messages::error::{Error, called, raise};
 use crate::messages::peers::Peers;
 use crate::messages::posted::Posted;
-use crate::messages::waiting;
 use crate::mpi::arguments;
 use crate::mpi::generalized::{self, Delivered};
 use crate::mpi::operation::Operation;
@@ -14,7 +13,7 @@ use crate::operations::active::{Active, Finish};
 use crate::operations::prefetch::{Asked, LONG};
 use crate::operations::state::Shim;
 use crate::progress;
-use mpress::SHORTEST;
+use mpress::{SHORTEST, waiting};
 use mpress_record::CallKind;
 use std::ffi::c_int;
 use std::sync::Arc;

@@ -3,7 +3,6 @@
 use crate::messages::error::{Error, called, raise};
 use crate::messages::streams::Departing;
 use crate::messages::uncompressed::{self, Why};
-use crate::messages::waiting;
 use crate::messages::wire::{Candidate, Raw, Wire};
 use crate::mpi::arguments;
 use crate::mpi::operation::{Look, look};
@@ -14,7 +13,7 @@ use crate::operations::active::{Active, Finish};
 use crate::operations::persistent::Mode;
 use crate::operations::state::Shim;
 use crate::progress;
-use mpress::{Outgoing, Strategy, Tail};
+use mpress::{Outgoing, Strategy, Tail, waiting};
 use std::ffi::c_int;
 use std::sync::Arc;
 

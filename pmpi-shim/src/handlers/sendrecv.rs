@@ -3,7 +3,6 @@
 use crate::handlers::recv;
 use crate::handlers::send;
 use crate::messages::error::{Error, raise};
-use crate::messages::waiting;
 use crate::mpi::arguments;
 use crate::mpi::real;
 use crate::mpi::span::{Envelope, Span, is_tag};
@@ -13,6 +12,7 @@ use crate::operations::persistent::Mode;
 use crate::operations::requests::Awaited;
 use crate::operations::state::Shim;
 use crate::progress;
+use mpress::waiting;
 use mpress_record::CallKind;
 use std::ffi::c_int;
 

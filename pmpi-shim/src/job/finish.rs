@@ -1,7 +1,6 @@
 //! The end of the job: the report in `MPI_Finalize`, and the record of decisions.
 
 use crate::job::profile;
-use crate::messages::recorder::Recorded;
 use crate::messages::streams::Arriving;
 use crate::messages::uncompressed;
 use crate::mpi::span::ask_with;
@@ -9,7 +8,8 @@ use crate::mpi::sys::*;
 use crate::operations::state;
 use crate::operations::state::Shim;
 use mpress::report::{About, InMpi, JobReport, Prediction, Share};
-use mpress::{Engine, Predict, Record, Report, Settings};
+use mpress::{Engine, Predict, Record, Settings};
+use mpress_record::Recorded;
 use std::ffi::{c_int, c_void};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -190,18 +190,7 @@ fn report(job: &Job, engine: &Engine, mut prefetch_gain: [u64; 4]) {
         prediction: (settings.predict != Predict::Off).then_some(prediction),
         in_mpi,
     };
-    let report = JobReport::new(&about, settings, &sum, engine);
-    let Some(file) = &settings.report_file else {
-        say!("{}", report.text(settings.report).trim_end());
-        return;
-    };
-    // A report to a file is complete, unless a shorter one was asked for.
-    let how = if settings.report == Report::None { Report::Full } else { settings.report };
-    let text = if is_json(file) { report.to_json() } else { Ok(report.text(how)) };
-    if let Err(why) = text.and_then(|text| std::fs::write(file, text).map_err(|error| error.to_string())) {
-        say!("mpress: {}: {why}; here is the report:", file.display());
-        say!("{}", report.text(how).trim_end());
-    }
+    JobReport::new(&about, settings, &sum, engine).deliver(settings, |text| say!("{text}"));
 }
 
 /// The time in MPI of all ranks, and the numbers of their calls, for rank 0. All ranks take part. `None` if calls are not measured.
@@ -242,48 +231,18 @@ fn record(job: &Job, engine: &Engine) {
     let mut tally = engine.tally();
     let is_first = sum_over_ranks(tally.as_words_mut());
     let Some(file) = job.settings.guide.as_deref().filter(|_| is_first) else { return };
-    let written = Record::of(&tally)
-        .to_toml()
-        .and_then(|text| std::fs::write(file, text).map_err(|error| error.to_string()));
-    if let Err(why) = written {
-        say!("mpress: {}: {why}; the decisions are not recorded", file.display());
+    if let Err(why) = Record::of(&tally).write(file) {
+        say!("mpress: {why}; the decisions are not recorded");
     }
 }
 
 /// Rank 0 prints what all ranks have recorded. All ranks have the same settings, so all take part.
 fn recorded(job: &Job, here: &Recorded) {
-    let Recorded { calls, kept, failed } = here;
-    let mut sum = [
-        calls.calls,
-        calls.missing,
-        kept.messages,
-        kept.seen,
-        kept.bytes,
-        kept.seen_bytes,
-        u64::from(*failed),
-    ];
-    if !sum_over_ranks(&mut sum) {
-        return;
-    }
-    let [calls, missing, messages, seen, bytes, seen_bytes, failed] = sum;
-    if let Some(folder) = job.settings.trace.as_ref().filter(|_| calls > 0 || failed == 0) {
-        let missing = match missing {
-            0 => String::new(),
-            _ => format!("; {missing} more are missing, for the disk was too slow, or a trace ended early"),
-        };
-        say!("mpress: {calls} receive calls are recorded in {}{missing}", folder.display());
-    }
-    if let Some(folder) = job.settings.record.as_ref().filter(|_| messages > 0 || failed == 0) {
-        let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
-        say!(
-            "mpress: {messages} of {seen} messages ({:.1} of {:.1} MiB) are recorded in {}",
-            mib(bytes),
-            mib(seen_bytes),
-            folder.display()
-        );
-    }
-    if failed > 0 {
-        say!("mpress: {failed} of {} ranks could not record all", job.ranks);
+    let mut sum = here.words();
+    if sum_over_ranks(&mut sum) {
+        let (trace, samples) = (job.settings.trace.as_deref(), job.settings.record.as_deref());
+        let lines = Recorded::of_words(sum).lines(trace, samples, job.ranks.unsigned_abs().into());
+        lines.iter().for_each(|line| say!("mpress: {line}"));
     }
 }
 
@@ -307,8 +266,4 @@ pub(crate) fn program() -> String {
     let path = std::env::current_exe().ok();
     let name = path.as_deref().and_then(Path::file_name);
     name.map_or_else(|| "unknown".into(), |name| name.to_string_lossy().into_owned())
-}
-
-fn is_json(file: &Path) -> bool {
-    file.extension().is_some_and(|extension| extension == "json")
 }

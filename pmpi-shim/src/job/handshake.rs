@@ -1,6 +1,5 @@
 //! The handshake of all ranks: whether they may send each other frames, and where they run.
 
-use crate::job::host;
 use crate::mpi::channel::test;
 use crate::mpi::fatal;
 use crate::mpi::sys::*;
@@ -18,7 +17,7 @@ const SPIN: Duration = Duration::from_millis(100);
 
 /// The result of the handshake.
 pub(crate) enum Agreement {
-    /// All ranks are alike: what they have in common, for each rank the lowest rank on its node, and a number of the hosts ([`host::place`]).
+    /// All ranks are alike: what they have in common, for each rank the lowest rank on its node, and a number of the hosts ([`job::place`]).
     Reached(Agreed, Vec<c_int>, u64),
     /// The ranks are not alike, for this reason.
     Doubtful(String),
@@ -38,7 +37,7 @@ pub(crate) fn handshake(
     let ranks = usize::try_from(size).map_err(|_| ERR_INTERN)?;
     // The words of the handshake, then the hosts of all ranks: of those of others the minimum takes no notice.
     let mut words = said.to_vec();
-    words.extend((0..ranks).map(|at| if at == place { host::here() } else { LARGEST }));
+    words.extend((0..ranks).map(|at| if at == place { job::host() } else { LARGEST }));
     let count = c_int::try_from(words.len()).map_err(|_| ERR_INTERN)?;
     // If ranks do not answer, the operation outlives this function, and so must the arrays.
     let (mine, mut least) = (ManuallyDrop::new(words.clone()), ManuallyDrop::new(words));
@@ -68,7 +67,7 @@ pub(crate) fn handshake(
     }
     Ok(match (settings, job::heard(*least)) {
         (Err(error), _) => Agreement::Doubtful(error.to_string()),
-        (Ok(_), Ok(agreed)) => Agreement::Reached(agreed, host::nodes(hosts), host::place(hosts)),
+        (Ok(_), Ok(agreed)) => Agreement::Reached(agreed, job::nodes(hosts), job::place(hosts)),
         (Ok(_), Err(why)) => Agreement::Doubtful(why.to_string()),
     })
 }

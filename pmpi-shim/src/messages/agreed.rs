@@ -7,18 +7,17 @@
 
 mod private;
 mod turn;
-mod turns;
 
+pub(crate) use mpress::race::Way;
 pub(crate) use private::Private;
 pub(crate) use turn::{Here, Raced, Turn};
-pub(crate) use turns::Way;
 
 use crate::mpi::sys::*;
+use mpress::race::{Outcome, Race};
 use std::ffi::c_int;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use turn::Of;
-use turns::{Outcome, Race};
 
 /// State of a communicator for the layer's collectives.
 #[derive(Default)]
@@ -83,14 +82,18 @@ impl Collectives {
         let tag = match (by, how) {
             (By::EarlierTag, _) => self.known_tag(),
             (By::Vote(_), How::Nonblocking(..)) if !self.varied.is_long() => None,
-            (By::Vote(long), How::Blocking(comm)) if !self.varied.decide(*long, comm)? => None,
+            (By::Vote(long), How::Blocking(comm))
+                if !self.varied.decide(|| private::all(comm, !long()))? =>
+            {
+                None
+            }
             _ => self.tag(private, how)?,
         };
         let Some(tag) = tag else { return Ok(Turn::MPI) };
         let (way, of) = match *by {
             By::Race(raced, bytes) => {
                 let race = &self.races[raced as usize];
-                (race.way(how.comm())?, Of::Race(race, bytes))
+                (race.way(|mine| private::minima(mine, how.comm()))?, Of::Race(race, bytes))
             }
             _ => (Way::Compressed, Of::Nothing),
         };

@@ -2,9 +2,8 @@
 
 use crate::messages::context::Context;
 use crate::messages::error::truncated;
-use crate::messages::waiting;
 use crate::mpi::span::{Layout, Span};
-use mpress::{Buffer, FrameError};
+use mpress::{Buffer, FrameError, waiting};
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::slice;

@@ -9,7 +9,7 @@ use crate::mpi::predefined;
 use crate::mpi::span::{Span, packed_len};
 use crate::mpi::sys::*;
 use mpress::Settings;
-use mpress_record::{Call, CallKind, Kept, Run, Samples, Trace, Written};
+use mpress_record::{Call, CallKind, Kept, Recorded, Run, Samples, Trace};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -46,14 +46,6 @@ pub(crate) struct Sampling {
 
 /// Source, tag and number of the communicator, as in a trace.
 pub(crate) type Asked = (i32, i32, u32);
-
-/// The result of recording on one rank.
-pub(crate) struct Recorded {
-    pub(crate) calls: Written,
-    pub(crate) kept: Kept,
-    /// Whether anything could not be written.
-    pub(crate) failed: bool,
-}
 
 impl Recorder {
     /// The recorder, if the settings ask for one. `run`: the rank that is recorded.
@@ -97,7 +89,7 @@ impl Recorder {
         } else {
             failed |= settings.record.is_some();
         }
-        Recorded { calls: calls.unwrap_or_default(), kept, failed }
+        Recorded { calls: calls.unwrap_or_default(), kept, failed: failed.into() }
     }
 }
 

@@ -9,7 +9,6 @@
 
 mod arriving;
 mod departing;
-mod pace;
 
 pub(crate) use arriving::{Arriving, Next, Target};
 pub(crate) use departing::Departing;

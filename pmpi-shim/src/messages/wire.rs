@@ -3,10 +3,9 @@
 use crate::messages::budget::Counted;
 use crate::messages::context::Context;
 use crate::messages::uncompressed::{self, Why};
-use crate::messages::waiting;
 use crate::mpi::device;
 use crate::mpi::span::{ByteSpan, Envelope, Layout, Span, is_tag};
-use mpress::{Buffer, Considered, Destination, FLOOR, Kind, Pieces, Strategy};
+use mpress::{Buffer, Considered, Destination, FLOOR, Kind, Pieces, Strategy, waiting};
 use mpress_datatype::{Plan, Source, Target};
 use std::cell::Cell;
 use std::ffi::c_int;

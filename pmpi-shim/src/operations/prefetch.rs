@@ -13,8 +13,6 @@
 //! The benefit is measured: the gain is the decoding time before the program asks for a message, less the time to copy the message; the
 //! loss is the time of the predictor, and the time by which waiting calls may return later ([`Trial`]).
 
-mod trial;
-
 use crate::messages::context::Context;
 use crate::messages::error::Error;
 use crate::messages::peers::Peers;
@@ -22,12 +20,11 @@ use crate::mpi::span::is_tag;
 use crate::mpi::sys::*;
 use crate::operations::unexpected::{Unexpected, look_into_the_mpi};
 use mpress::{Predict, Settings};
-use mpress_predict::{Envelope as Call, Predictor, Tournament};
+use mpress_predict::{Envelope as Call, Predictor, Tournament, Trial};
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
-use trial::Trial;
 
 /// Number of predicted calls that are looked at.
 const FAR: usize = 32;
@@ -150,7 +147,7 @@ impl Prefetch {
         let Some(mut foresight) = self.looking() else { return };
         let start = Instant::now();
         let goes_on = foresight.step(context, unexpected, start);
-        foresight.trial.last = start.elapsed();
+        foresight.trial.looked(start.elapsed());
         if !goes_on {
             self.phase.store(IDLE, Ordering::Release);
         }
@@ -206,8 +203,11 @@ impl Foresight {
         if let Some(predicted) = self.predictor.predict(None) {
             context.prefetch_gain.predicted(predicted == call);
         }
-        let trial = &mut self.trial;
-        trial.timed(|| self.predictor.observe(0, call));
+        let timed = self.trial.is_timed().then(Instant::now);
+        self.predictor.observe(0, call);
+        if let Some(start) = timed {
+            self.trial.took(start.elapsed());
+        }
         self.rest = self.rest.saturating_sub(1);
         self.rest == 0 || self.all
     }

@@ -69,11 +69,11 @@ impl Private {
             let proposal = proposal.filter(|tag| tag < self.free_tags.start());
             // The largest is found as the minimum of the negated ones. Without a proposal the value is too
             // large for every rank.
-            let largest = minimum(proposal.map_or(c_int::MIN, |tag| -tag), comm)?;
+            let [largest] = minima([proposal.map_or(c_int::MIN, |tag| -tag)], comm)?;
             if largest == c_int::MIN {
                 return Ok(Some(None));
             }
-            if minimum(c_int::from(self.reserve(-largest)), comm)? == 1 {
+            if all(comm, self.reserve(-largest))? {
                 return Ok(Some(Some(-largest)));
             }
         }
@@ -87,12 +87,12 @@ impl Private {
     }
 }
 
-/// The minimum over all ranks of the program's communicator.
+/// Whether this is so on all ranks of the program's communicator.
 ///
 /// # Errors
 /// As for [`minima`].
-pub(super) fn minimum(mine: c_int, comm: MPI_Comm) -> Result<c_int, c_int> {
-    minima([mine], comm).map(|[least]| least)
+pub(super) fn all(comm: MPI_Comm, here: bool) -> Result<bool, c_int> {
+    minima([here.into()], comm).map(|least| least == [1])
 }
 
 /// The minima over all ranks of the program's communicator, place by place.

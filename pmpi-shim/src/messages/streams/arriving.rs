@@ -1,15 +1,16 @@
 //! A stream that this process receives.
 
 use super::Streams;
-use super::pace::Pace;
 use crate::messages::context::Context;
 use crate::messages::error::Untold;
-use crate::messages::waiting;
 use crate::mpi::channel::{Channel, match_one, test};
 use crate::mpi::real;
 use crate::mpi::span::received_bytes;
 use crate::mpi::sys::*;
-use mpress::{Buffer, Incoming, Stream};
+use mpress::{
+    Buffer, Incoming, Stream,
+    waiting::{self, Pace},
+};
 use mpress_datatype::{Plan, Source};
 use std::collections::VecDeque;
 use std::ffi::c_int;
