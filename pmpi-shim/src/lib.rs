@@ -31,6 +31,20 @@ macro_rules! say {
     }};
 }
 
+/// Defines handlers of calls. Each gets the arguments of its call, and `pass`, which makes the call by the MPI alone.
+macro_rules! handlers {
+    ($($name:ident($arguments:ident): |$shim:ident, $call:ident, $pass:ident| $made:expr;)*) => {$(
+        pub(crate) unsafe fn $name(
+            $shim: &Shim,
+            $call: arguments::$arguments,
+            $pass: impl Fn() -> c_int,
+        ) -> c_int {
+            // SAFETY: the program's own arguments.
+            unsafe { $made }
+        }
+    )*};
+}
+
 mod collectives;
 mod edge;
 mod handlers;

@@ -12,6 +12,7 @@ use crate::mpi::span::{OwnedType, Span, packed_len};
 use crate::mpi::sys::*;
 use crate::operations::state::Shim;
 use std::ffi::{c_int, c_void};
+use std::ptr;
 use std::sync::OnceLock;
 
 impl Shim {
@@ -104,22 +105,12 @@ impl Shim {
     fn ignores_types_of_nothing(&self) -> bool {
         static KNOWN: OnceLock<bool> = OnceLock::new();
         *KNOWN.get_or_init(|| {
-            let (nothing, none) = (0, DATATYPE_NULL);
-            let (mut out, mut into) = (0_u8, 0_u8);
+            let (count, datatype, mut bytes) = ([0], [DATATYPE_NULL], [0_u8; 2]);
+            let [from, to] = bytes.each_mut().map(|byte| ptr::from_mut(byte).cast());
+            let (zero, none) = (count.as_ptr(), datatype.as_ptr());
             // SAFETY: arrays of one entry, on a communicator of one rank; nothing is sent.
-            let code = unsafe {
-                real::MPI_Alltoallw(
-                    (&raw mut out).cast(),
-                    &raw const nothing,
-                    &raw const nothing,
-                    &raw const none,
-                    (&raw mut into).cast(),
-                    &raw const nothing,
-                    &raw const nothing,
-                    &raw const none,
-                    self.own_comm,
-                )
-            };
+            let code =
+                unsafe { real::MPI_Alltoallw(from, zero, zero, none, to, zero, zero, none, self.own_comm) };
             code == SUCCESS
         })
     }

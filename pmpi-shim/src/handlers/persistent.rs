@@ -15,36 +15,23 @@ use crate::operations::state::Shim;
 use std::ffi::c_int;
 use std::slice;
 
-/// The handlers of the calls that make a persistent send, in each mode.
-macro_rules! sends {
-    ($($name:ident $Name:ident: $mode:ident;)*) => {$(
-        pub(crate) unsafe fn $name(shim: &Shim, call: arguments::$Name, pass: impl Fn() -> c_int) -> c_int {
-            // SAFETY: the program's own arguments.
-            unsafe { init_send(shim, Mode::$mode, call.message(), call.request, pass) }
-        }
-    )*};
+handlers! {
+    send_init(Send_init): |shim, call, pass| init_send(shim, Mode::Standard, call, pass);
+    bsend_init(Bsend_init): |shim, call, pass| init_send(shim, Mode::Buffered, call, pass);
+    ssend_init(Ssend_init): |shim, call, pass| init_send(shim, Mode::Synchronous, call, pass);
+    rsend_init(Rsend_init): |shim, call, pass| init_send(shim, Mode::Ready, call, pass);
+    start(Start): |shim, call, pass| start_one(shim, call.request, pass);
 }
 
-sends! {
-    send_init Send_init: Standard;
-    bsend_init Bsend_init: Buffered;
-    ssend_init Ssend_init: Synchronous;
-    rsend_init Rsend_init: Ready;
-}
-
-unsafe fn init_send(
-    shim: &Shim,
-    mode: Mode,
-    message: Envelope,
-    request: *mut MPI_Request,
-    pass: impl Fn() -> c_int,
-) -> c_int {
+unsafe fn init_send(shim: &Shim, mode: Mode, call: arguments::Isend, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    let message = unsafe { call.message() };
     // Recorded messages are handled here, too: the MPI's own start does not give the message.
     if shim.frame_candidate(mode, &message).is_err() && !shim.is_sampled(&message) {
         return pass();
     }
-    // SAFETY: the program's output pointer.
-    unsafe { init(shim, Action::Send(mode), message, None, request, pass) }
+    // SAFETY: as above.
+    unsafe { init(shim, Action::Send(mode), message, None, call.request, pass) }
 }
 
 /// Recv_init. Even a short receive is handled here if frames may come from its source: its message may be in the unexpected queue. So is each that is recorded.
@@ -58,7 +45,7 @@ pub(crate) unsafe fn recv_init(shim: &Shim, call: arguments::Recv_init, pass: im
     if !ours && traced.is_none() {
         return pass();
     }
-    // SAFETY: the program's output pointer.
+    // SAFETY: as above.
     unsafe { init(shim, Action::Receive, message, traced, call.request, pass) }
 }
 
@@ -83,11 +70,6 @@ unsafe fn init(
     // SAFETY: the MPI has just written a new handle there.
     shim.requests.put(unsafe { *request }, None, Some(template));
     SUCCESS
-}
-
-pub(crate) unsafe fn start(shim: &Shim, call: arguments::Start, pass: impl Fn() -> c_int) -> c_int {
-    // SAFETY: the program's own argument.
-    unsafe { start_one(shim, call.request, pass) }
 }
 
 unsafe fn start_one(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c_int) -> c_int {

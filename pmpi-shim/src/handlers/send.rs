@@ -17,33 +17,20 @@ use mpress::{Outgoing, Strategy, Tail, waiting};
 use std::ffi::c_int;
 use std::sync::Arc;
 
-/// The handlers of the sends in each mode: the blocking ones, and those that start a request.
-macro_rules! sends {
-    ($($blocking:ident $Blocking:ident, $nonblocking:ident $Nonblocking:ident: $mode:ident;)*) => {$(
-        pub(crate) unsafe fn $blocking(shim: &Shim, call: arguments::$Blocking, pass: impl Fn() -> c_int) -> c_int {
-            // SAFETY: the program's own arguments.
-            blocking(shim, Mode::$mode, unsafe { call.message() }, pass)
-        }
-
-        pub(crate) unsafe fn $nonblocking(
-            shim: &Shim,
-            call: arguments::$Nonblocking,
-            pass: impl Fn() -> c_int,
-        ) -> c_int {
-            // SAFETY: the program's own arguments.
-            unsafe { nonblocking(shim, Mode::$mode, call.message(), call.request, pass) }
-        }
-    )*};
+handlers! {
+    send(Send): |shim, call, pass| blocking(shim, Mode::Standard, call, pass);
+    bsend(Bsend): |shim, call, pass| blocking(shim, Mode::Buffered, call, pass);
+    ssend(Ssend): |shim, call, pass| blocking(shim, Mode::Synchronous, call, pass);
+    rsend(Rsend): |shim, call, pass| blocking(shim, Mode::Ready, call, pass);
+    isend(Isend): |shim, call, pass| nonblocking(shim, Mode::Standard, call, pass);
+    ibsend(Ibsend): |shim, call, pass| nonblocking(shim, Mode::Buffered, call, pass);
+    issend(Issend): |shim, call, pass| nonblocking(shim, Mode::Synchronous, call, pass);
+    irsend(Irsend): |shim, call, pass| nonblocking(shim, Mode::Ready, call, pass);
 }
 
-sends! {
-    send Send, isend Isend: Standard;
-    bsend Bsend, ibsend Ibsend: Buffered;
-    ssend Ssend, issend Issend: Synchronous;
-    rsend Rsend, irsend Irsend: Ready;
-}
-
-fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: impl Fn() -> c_int) -> c_int {
+unsafe fn blocking(shim: &Shim, mode: Mode, call: arguments::Send, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    let message = unsafe { call.message() };
     shim.sample(&message, mode.name(true));
     let candidate = shim.frame_of(mode, &message);
     let len = candidate.as_ref().map_or(0, Candidate::len);
@@ -63,20 +50,16 @@ fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: impl Fn() -> c_int
     })
 }
 
-unsafe fn nonblocking(
-    shim: &Shim,
-    mode: Mode,
-    message: Envelope,
-    request: *mut MPI_Request,
-    pass: impl Fn() -> c_int,
-) -> c_int {
+unsafe fn nonblocking(shim: &Shim, mode: Mode, call: arguments::Isend, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    let message = unsafe { call.message() };
     shim.sample(&message, mode.name(false));
     let (candidate, by) = (shim.frame_of(mode, &message), || By::usual(shim, &message, false));
     match start_here(shim, mode, &message, candidate, by, isend_wire) {
         None => pass(),
         Some(Ok(active)) => {
             // SAFETY: the program's output pointer.
-            unsafe { *request = shim.requests.hand_out(active) };
+            unsafe { *call.request = shim.requests.hand_out(active) };
             SUCCESS
         }
         Some(Err(error)) => raise(message.comm, error),

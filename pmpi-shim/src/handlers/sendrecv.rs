@@ -58,32 +58,15 @@ macro_rules! halves {
     }};
 }
 
-pub(crate) unsafe fn sendrecv(shim: &Shim, call: arguments::Sendrecv, pass: impl Fn() -> c_int) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe { blocking(shim, halves!(call), false, call.status, pass) }
-}
-
-pub(crate) unsafe fn sendrecv_replace(
-    shim: &Shim,
-    call: arguments::Sendrecv_replace,
-    pass: impl Fn() -> c_int,
-) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe { blocking(shim, halves!(call, in_place), true, call.status, pass) }
-}
-
-pub(crate) unsafe fn isendrecv(shim: &Shim, call: arguments::Isendrecv, pass: impl Fn() -> c_int) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe { nonblocking(shim, halves!(call), call.request, pass) }
-}
-
-pub(crate) unsafe fn isendrecv_replace(
-    shim: &Shim,
-    call: arguments::Isendrecv_replace,
-    pass: impl Fn() -> c_int,
-) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe { nonblocking(shim, halves!(call, in_place), call.request, pass) }
+handlers! {
+    sendrecv(Sendrecv): |shim, call, pass| blocking(shim, halves!(call), false, call.status, pass);
+    sendrecv_replace(Sendrecv_replace): |shim, call, pass| {
+        blocking(shim, halves!(call, in_place), true, call.status, pass)
+    };
+    isendrecv(Isendrecv): |shim, call, pass| nonblocking(shim, halves!(call), call.request, pass);
+    isendrecv_replace(Isendrecv_replace): |shim, call, pass| {
+        nonblocking(shim, halves!(call, in_place), call.request, pass)
+    };
 }
 
 /// Records both halves, and tells the predictor of the receive, if enabled.

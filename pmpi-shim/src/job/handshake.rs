@@ -42,19 +42,9 @@ pub(crate) fn handshake(
     // If ranks do not answer, the operation outlives this function, and so must the arrays.
     let (mine, mut least) = (ManuallyDrop::new(words.clone()), ManuallyDrop::new(words));
     if size > 1 {
-        let mut request = REQUEST_NULL;
+        let (from, to, mut request) = (mine.as_ptr().cast(), least.as_mut_ptr().cast(), REQUEST_NULL);
         // SAFETY: two arrays of `count` numbers that live until the operation is complete.
-        unsafe {
-            ok(PMPI_Iallreduce(
-                mine.as_ptr().cast(),
-                least.as_mut_ptr().cast(),
-                count,
-                UINT64_T,
-                MIN,
-                comm,
-                &raw mut request,
-            ))?;
-        }
+        ok(unsafe { PMPI_Iallreduce(from, to, count, UINT64_T, MIN, comm, &raw mut request) })?;
         match patience {
             Some(patience) => wait_for_all(request, rank, patience)?,
             None => fatal::await_all(Ok(request)),

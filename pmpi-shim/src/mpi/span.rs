@@ -149,29 +149,16 @@ impl Made {
     /// Asks the MPI about a valid datatype.
     pub(crate) fn of(handle: MPI_Datatype) -> Option<Self> {
         let mut made = Self { combiner: UNDEFINED, integers: 0, addresses: 0, counts: 0, datatypes: 0 };
+        let Self { combiner, integers, addresses, counts, datatypes } = &mut made;
         // SAFETY: a valid datatype, and valid output pointers.
         let code = unsafe {
             // A type that was made with large counts supports only this form.
             if has_large_counts() {
-                PMPI_Type_get_envelope_c(
-                    handle,
-                    &raw mut made.integers,
-                    &raw mut made.addresses,
-                    &raw mut made.counts,
-                    &raw mut made.datatypes,
-                    &raw mut made.combiner,
-                )
+                PMPI_Type_get_envelope_c(handle, integers, addresses, counts, datatypes, combiner)
             } else {
-                let (mut integers, mut addresses, mut datatypes) = (0, 0, 0);
-                let code = PMPI_Type_get_envelope(
-                    handle,
-                    &raw mut integers,
-                    &raw mut addresses,
-                    &raw mut datatypes,
-                    &raw mut made.combiner,
-                );
-                (made.integers, made.addresses, made.datatypes) =
-                    (integers.into(), addresses.into(), datatypes.into());
+                let [mut i, mut a, mut d] = [0; 3];
+                let code = PMPI_Type_get_envelope(handle, &raw mut i, &raw mut a, &raw mut d, combiner);
+                (*integers, *addresses, *datatypes) = (i.into(), a.into(), d.into());
                 code
             }
         };

@@ -309,8 +309,7 @@ impl Foresight {
         }
         self.turn = (self.turn + 1) % self.wanted.len();
         let start = Instant::now();
-        // SAFETY: the messages in `wanted` are on live communicators of the program.
-        match unsafe { self.look(context, unexpected, self.turn) } {
+        match self.look(context, unexpected, self.turn) {
             Ok(true) => {}
             Ok(false) => {
                 self.wanted.swap_remove(self.turn);
@@ -328,21 +327,10 @@ impl Foresight {
     }
 
     /// Looks at the first message of a source, and takes it if it is wanted; returns whether to look there again for this one.
-    ///
-    /// # Safety
-    /// Its communicator must be live.
-    unsafe fn look(
-        &mut self,
-        context: &Context,
-        unexpected: &Unexpected,
-        which: usize,
-    ) -> Result<bool, Error> {
+    fn look(&mut self, context: &Context, unexpected: &Unexpected, which: usize) -> Result<bool, Error> {
         let Some(&Wanted { comm: number, source, .. }) = self.wanted.get(which) else { return Ok(true) };
         let Some((comm, peers)) = Self::comm(&self.comms, number) else { return Ok(false) };
-        // SAFETY: the caller vouches for the communicator.
-        let Some(seen) = (unsafe { look_into_the_mpi(source, ANY_TAG, *comm, false)? }) else {
-            return Ok(true);
-        };
+        let Some(seen) = look_into_the_mpi(source, ANY_TAG, *comm, false)? else { return Ok(true) };
         let is_wanted = |wanted: &Wanted| {
             (wanted.comm, wanted.source) == (number, source)
                 && (wanted.tag == seen.MPI_TAG || wanted.tag == ANY_TAG)
@@ -350,9 +338,7 @@ impl Foresight {
         };
         // An earlier message, or one that is too long or no frame, blocks this source until the current call is over.
         let Some(first) = self.wanted.iter().position(is_wanted) else { return Ok(self.all) };
-        // SAFETY: as above.
-        let taken =
-            unsafe { unexpected.open().take_ahead(context, (*comm, peers), &seen, (self.memory, self.all))? };
+        let taken = unexpected.open().take_ahead(context, (*comm, peers), &seen, (self.memory, self.all))?;
         if let Some(wanted) = self.wanted.get_mut(first) {
             wanted.times = if taken || self.all { wanted.times - 1 } else { 0 };
         }

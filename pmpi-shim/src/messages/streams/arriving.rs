@@ -139,11 +139,7 @@ impl Arriving {
             return; // no stream was sent
         }
         loop {
-            // SAFETY: our own communicator.
-            let Ok(Some((mut message, mut status))) = (unsafe { match_one(ANY_SOURCE, ANY_TAG, comm) })
-            else {
-                return;
-            };
+            let Ok(Some((mut message, mut status))) = match_one(ANY_SOURCE, ANY_TAG, comm) else { return };
             let len = received_bytes(&status);
             let (Some(mut buffer), Ok(count)) = (context.engine.buffer(len), c_int::try_from(len)) else {
                 return;
