@@ -3,10 +3,12 @@
 
 mod calls;
 mod clock;
+mod tables;
 mod text;
 
 pub use calls::{Call, Communicator, InMpi};
 pub use clock::Clock;
+pub use tables::{Subject, Tables, communicators};
 
 use crate::engine::{Destination, Engine};
 use crate::settings::{SameNode, Settings};

@@ -103,6 +103,14 @@ impl Datatype {
     }
 }
 
+impl Abi {
+    /// Whether this is the number of a constructor that [`Datatype::from_contents`] knows.
+    #[must_use]
+    pub fn constructs(&self, combiner: i32) -> bool {
+        combiner == self.combiner_struct || constructor(self, combiner).is_some()
+    }
+}
+
 /// Builds a type from integers, addresses and the old type.
 type Constructor = fn(&Abi, &[i32], &[isize], &Datatype) -> Result<Datatype, Error>;
 

@@ -7,7 +7,7 @@ use crate::mpi::span::ask_with;
 use crate::mpi::sys::*;
 use crate::operations::state;
 use crate::operations::state::Shim;
-use mpress::report::{About, InMpi, JobReport, Prediction, Share};
+use mpress::report::{About, InMpi, JobReport, Prediction, Share, communicators};
 use mpress::{Engine, Predict, Record, Settings};
 use mpress_record::Recorded;
 use std::ffi::{c_int, c_void};
@@ -201,12 +201,11 @@ fn in_mpi(job: &Job) -> Option<(InMpi, Vec<u64>)> {
     let [mut calls, mut ns] = profile::counts();
     let (mut peers, lines) = profile::tables();
     let ranks = gather(job, &[ns.iter().sum()]);
-    let lines = profile::lines(&gather(job, &lines));
+    let lines = communicators(&gather(job, &lines));
     for words in [&mut calls, &mut ns, &mut peers] {
         sum_over_ranks(words);
     }
     let all = profile::CALLS.iter().zip(&calls).zip(ns).map(|((name, calls), ns)| (*name, *calls, ns));
-    let lines = lines.into_iter().map(|line| (line.name, line.calls, line.nanoseconds));
     let in_mpi = InMpi::new(all, lines, &ranks, &peers);
     Some((in_mpi, calls))
 }

@@ -2,14 +2,11 @@
 
 mod about;
 
-pub(crate) use about::lines;
-
 use crate::mpi::stack::{self, Earlier};
 use crate::mpi::sys::*;
-use about::{About, TABLES};
+use about::About;
 use std::cell::Cell;
 use std::ffi::c_int;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
@@ -33,7 +30,7 @@ thread_local! {
 
 /// Measures calls from now on. `ranks`: of the job.
 pub(crate) fn measure(ranks: c_int) {
-    about::prepare(ranks);
+    about::known().tables.prepare(usize::try_from(ranks).unwrap_or(0));
     IS_ON.store(true, Relaxed);
 }
 
@@ -121,6 +118,6 @@ pub(crate) fn counts() -> [Vec<u64>; 2] {
 
 /// The nanoseconds with each rank of the job as peer, and the lines by communicator as words.
 pub(crate) fn tables() -> (Vec<u64>, Vec<u64>) {
-    let tables = TABLES.lock().unwrap_or_else(PoisonError::into_inner);
+    let tables = &about::known().tables;
     (tables.peers().to_vec(), tables.words())
 }

@@ -172,22 +172,7 @@ impl Decoder {
 
 /// Whether a handle was made by a constructor, so that it must be freed.
 fn is_constructed(handle: MPI_Datatype) -> bool {
-    let abi = DATATYPES;
-    let constructors = [
-        abi.combiner_dup,
-        abi.combiner_contiguous,
-        abi.combiner_vector,
-        abi.combiner_hvector,
-        abi.combiner_indexed,
-        abi.combiner_hindexed,
-        abi.combiner_indexed_block,
-        abi.combiner_hindexed_block,
-        abi.combiner_struct,
-        abi.combiner_subarray,
-        abi.combiner_darray,
-        abi.combiner_resized,
-    ];
-    Made::of(handle).is_some_and(|made| constructors.contains(&made.combiner))
+    Made::of(handle).is_some_and(|made| DATATYPES.constructs(made.combiner))
 }
 
 /// Fortran's numeric types of a given precision or range.
