@@ -6,8 +6,7 @@
 use crate::messages::streams::Arriving;
 use crate::mpi::nested;
 use crate::mpi::sys::*;
-use crate::operations::active::Active;
-use crate::operations::active::UnderWay;
+use crate::operations::active::{Active, UnderWay};
 use crate::operations::state::{Shim, shared};
 use std::ffi::c_int;
 

@@ -53,9 +53,7 @@ impl Shim {
             self.prefetch.observe(self, asked, comm, &peers);
         }
     }
-}
 
-impl Shim {
     /// The peers of a receive whose elements are unpacked faster here, so that its message is received packed.
     fn unpacks(&self, message: &Envelope, capacity: usize) -> Option<Arc<Peers>> {
         let Envelope { span, peer, tag, comm } = *message;

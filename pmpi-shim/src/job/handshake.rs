@@ -1,6 +1,6 @@
 //! The handshake of all ranks: whether they may send each other frames, and where they run.
 
-use crate::mpi::channel::test;
+use crate::mpi::channel::{count, test};
 use crate::mpi::fatal;
 use crate::mpi::sys::*;
 use mpress::job::{self, Agreed, LARGEST};
@@ -38,7 +38,7 @@ pub(crate) fn handshake(
     // The words of the handshake, then the hosts of all ranks: of those of others the minimum takes no notice.
     let mut words = said.to_vec();
     words.extend((0..ranks).map(|at| if at == place { job::host() } else { LARGEST }));
-    let count = c_int::try_from(words.len()).map_err(|_| ERR_INTERN)?;
+    let count = count(words.len())?;
     // If ranks do not answer, the operation outlives this function, and so must the arrays.
     let (mine, mut least) = (ManuallyDrop::new(words.clone()), ManuallyDrop::new(words));
     if size > 1 {

@@ -2,9 +2,9 @@
 
 mod about;
 
+pub(crate) use about::About;
+
 use crate::mpi::stack::{self, Earlier};
-use crate::mpi::sys::*;
-use about::About;
 use std::cell::Cell;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -46,9 +46,9 @@ struct Measured {
     start: Instant,
 }
 
-/// Measures the call with this index in [`CALLS`]. Inlined, so that the place on the stack is the caller's.
+/// Measures the call with this index in [`CALLS`], which is `about` this. Inlined, so that the place on the stack is the caller's.
 #[inline(always)]
-pub(crate) fn in_call(call: usize) -> Spent {
+pub(crate) fn in_call(call: usize, about: impl FnOnce() -> About) -> Spent {
     if !IS_ON.load(Relaxed) {
         return Spent { call: None };
     }
@@ -57,40 +57,8 @@ pub(crate) fn in_call(call: usize) -> Spent {
         return Spent { call: None };
     }
     INSIDE.set(here);
-    Spent { call: Some(Measured { call, about: About::Nothing, start: Instant::now() }) }
-}
-
-impl Spent {
-    /// The call is about this communicator, and a message from or to this rank of it (`MPI_PROC_NULL` if about none).
-    #[inline]
-    pub(crate) fn with(mut self, comm: MPI_Comm, peer: c_int) -> Self {
-        if let Some(measured) = &mut self.call {
-            measured.about = About::with(comm, peer);
-        }
-        self
-    }
-
-    /// The call, which is about a communicator, starts the operation whose request it stores here.
-    #[inline]
-    pub(crate) fn starting(mut self, request: *mut MPI_Request) -> Self {
-        if let Some(measured) = &mut self.call {
-            measured.about.start(request);
-        }
-        self
-    }
-
-    /// The call waits for these requests, or asks for them.
-    ///
-    /// # Safety
-    /// There must be so many requests there until this is dropped.
-    #[inline]
-    pub(crate) unsafe fn waiting(mut self, count: c_int, requests: *mut MPI_Request) -> Self {
-        if let Some(measured) = &mut self.call {
-            // SAFETY: the caller vouches for the requests.
-            measured.about = unsafe { About::requests(count, requests) };
-        }
-        self
-    }
+    let start = Instant::now();
+    Spent { call: Some(Measured { call, about: about(), start }) }
 }
 
 impl Drop for Spent {

@@ -150,9 +150,7 @@ impl Context {
             real::MPI_Sendrecv_any(out, sent, sent_as, 0, 0, into, room, room_as, 0, 0, own, status)
         })
     }
-}
 
-impl Context {
     /// `len` bytes at `ptr`.
     pub(crate) fn byte_span(&self, ptr: *mut u8, len: usize) -> Result<ByteSpan, c_int> {
         match c_int::try_from(len) {

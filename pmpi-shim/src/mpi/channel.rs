@@ -42,7 +42,8 @@ impl Channel {
     }
 }
 
-fn count(len: usize) -> Result<c_int, c_int> {
+/// A number of bytes or elements as MPI has it.
+pub(crate) fn count(len: usize) -> Result<c_int, c_int> {
     c_int::try_from(len).map_err(|_| ERR_INTERN)
 }
 

@@ -25,7 +25,7 @@ pub(super) fn known() -> MutexGuard<'static, Known> {
 }
 
 /// What a call is about.
-pub(super) enum About {
+pub(crate) enum About {
     Nothing,
     Message(Subject),
     /// The request is stored here.
@@ -35,7 +35,9 @@ pub(super) enum About {
 }
 
 impl About {
-    pub(super) fn with(comm: MPI_Comm, peer: c_int) -> Self {
+    /// This communicator, and a message from or to this rank of it (`MPI_PROC_NULL` if none).
+    #[inline]
+    pub(crate) fn with(comm: MPI_Comm, peer: c_int) -> Self {
         let Some(peers) = shared().and_then(|shim| shim.all_peers(comm)) else { return Self::Nothing };
         let line = *peers.line.get_or_init(|| {
             // SAFETY: the caller's communicator, and room for the longest name.
@@ -45,17 +47,21 @@ impl About {
         Self::Message(Subject { line, peer: usize::try_from(peers.world_rank(peer)).ok() })
     }
 
-    pub(super) fn start(&mut self, request: *mut MPI_Request) {
-        if let Self::Message(subject) = *self
-            && !request.is_null()
-        {
-            *self = Self::Start(subject, request);
+    /// The same, and the call starts the operation whose request it stores here.
+    #[inline]
+    pub(crate) fn starting(comm: MPI_Comm, peer: c_int, request: *mut MPI_Request) -> Self {
+        match Self::with(comm, peer) {
+            Self::Message(subject) if !request.is_null() => Self::Start(subject, request),
+            other => other,
         }
     }
 
+    /// The requests that the call waits for, or asks for.
+    ///
     /// # Safety
     /// There must be `count` requests there, now and when [`charge`](Self::charge) is called.
-    pub(super) unsafe fn requests(count: c_int, requests: *mut MPI_Request) -> Self {
+    #[inline]
+    pub(crate) unsafe fn requests(count: c_int, requests: *mut MPI_Request) -> Self {
         let count = if requests.is_null() { 0 } else { usize::try_from(count).unwrap_or(0) };
         // SAFETY: the caller vouches for the requests.
         let each = (0..count).map(|at| unsafe { requests.add(at) });
