@@ -45,6 +45,11 @@ macro_rules! handlers {
     )*};
 }
 
+/// A lock that ignores poisoning: a panic cannot leave what it has inconsistent, and ends the job.
+fn locked<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
 mod collectives;
 mod edge;
 mod handlers;

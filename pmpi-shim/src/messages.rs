@@ -9,7 +9,6 @@ mod elements;
 pub(crate) mod error;
 pub(crate) mod peers;
 pub(crate) mod posted;
-pub(crate) mod prefetch_gain;
 pub(crate) mod receive_memory;
 pub(crate) mod recorder;
 mod recording;

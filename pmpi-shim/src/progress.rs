@@ -121,5 +121,5 @@ pub(crate) fn wait_for_messages(shim: &Shim, messages: &mut UnderWay, are_few: i
 }
 
 pub(crate) fn wait_for_all_messages(shim: &Shim, messages: &mut UnderWay) {
-    wait_for_messages(shim, messages, |messages| messages.sends_left() + messages.receives_left() == 0);
+    wait_for_messages(shim, messages, |messages| messages.left() == 0);
 }

@@ -99,8 +99,8 @@ impl Place {
     /// For a block of another rank. Its address is null if there is no memory for `len` bytes.
     fn new(shim: &Shim, span: Span, len: usize) -> Self {
         let layout = shim.layout(&span);
-        let kind = layout.kind();
-        if layout.is_contiguous() {
+        let kind = layout.kind;
+        if layout.contiguous {
             let is_there = span.bytes() == Some(len);
             let at = if is_there { span.ptr().cast() } else { ptr::null_mut() };
             return Self { span, kind, at, ours: None };

@@ -17,7 +17,7 @@ use crate::operations::state::Shim;
 use mpress::{Kind, Reduce};
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex};
 use steps::Reducing;
 
 /// If the average block has fewer bytes, the reduction is left to the MPI, whose own algorithms take fewer
@@ -195,7 +195,7 @@ impl Shim {
     fn has_operation(&self, call: &Call) -> bool {
         static KNOWN: LazyLock<Mutex<HashMap<(usize, usize), bool>>> = LazyLock::new(Mutex::default);
         let key = (call.datatype.key(), call.op.key());
-        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = crate::locked(&KNOWN);
         *known.entry(key).or_insert_with(|| {
             let mut value = 0_u64;
             let at = (&raw mut value).cast();

@@ -26,7 +26,7 @@ impl Shim {
         }
         // SAFETY: the arguments of an MPI function's caller, sent to `MPI_PROC_NULL`.
         let code = unsafe { real::MPI_Send(ptr, count, datatype, PROC_NULL, 0, self.own_comm) };
-        code != SUCCESS || (ptr.is_null() && bytes > 0 && self.layout(span).is_contiguous())
+        code != SUCCESS || (ptr.is_null() && bytes > 0 && self.layout(span).contiguous)
     }
 
     /// Whether the MPI refuses this rank's buffer of a broadcast.

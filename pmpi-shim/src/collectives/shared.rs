@@ -15,7 +15,7 @@ use crate::messages::peers::Peers;
 use crate::messages::wire::Wire;
 use crate::mpi::fatal::give_up;
 use crate::mpi::open;
-use crate::mpi::span::{Envelope, Layout, Span};
+use crate::mpi::span::{Envelope, Span};
 use crate::mpi::sys::*;
 use crate::operations::state::Shim;
 use mpress::{Buffer, HEADER_LEN};
@@ -75,7 +75,7 @@ fn pass_on(bytes: Span, root: c_int, comm: MPI_Comm) -> Result<(), Error> {
 fn receive_frame(shim: &Shim, message: &Envelope, len: usize) -> Result<(), Error> {
     let Envelope { span, peer: root, comm, .. } = *message;
     let capacity = span.bytes().unwrap_or(0);
-    let in_place = matches!(shim.layout(&span), Layout::Contiguous(_)) && len <= capacity;
+    let in_place = shim.layout(&span).contiguous && len <= capacity;
     let frame = if in_place {
         let bytes = shim.byte_span(span.ptr().cast(), len)?;
         // SAFETY: contiguous elements with room for `len` bytes; the span's own promise.
@@ -83,7 +83,7 @@ fn receive_frame(shim: &Shim, message: &Envelope, len: usize) -> Result<(), Erro
             pass_on(bytes.span(), root, comm)?;
             slice::from_raw_parts_mut(span.ptr().cast::<u8>(), len)
         };
-        let Ok(mut frame) = buffer(shim, len) else {
+        let Ok(mut frame) = shim.room(len) else {
             // The program must not send on what looks like a frame.
             arrived.iter_mut().take(HEADER_LEN).for_each(|byte| *byte = 0);
             return Err(ERR_NO_MEM.into());
@@ -91,7 +91,7 @@ fn receive_frame(shim: &Shim, message: &Envelope, len: usize) -> Result<(), Erro
         frame.copy_from_slice(arrived);
         frame
     } else {
-        let mut frame = buffer(shim, len).unwrap_or_else(|code| {
+        let mut frame = shim.room(len).unwrap_or_else(|code| {
             give_up(
                 format_args!("no memory for {len} bytes of a broadcast that other ranks wait for"),
                 comm,
@@ -177,12 +177,6 @@ fn gather_frames<F: Fn(c_int) -> Span>(
         outcome = outcome.and(landed.map(|_| ()));
     }
     Ok(outcome?)
-}
-
-fn buffer(shim: &Shim, len: usize) -> Result<Buffer, c_int> {
-    let mut buffer = shim.room(len)?;
-    buffer.set_len(len);
-    Ok(buffer)
 }
 
 impl Shim {

@@ -21,7 +21,7 @@ use mpress::SHORTEST;
 use mpress_record::CallKind;
 use std::ffi::c_int;
 use std::ptr;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// The tag of empty messages to ourselves (copies use 0).
 const STAND_IN: c_int = 1;
@@ -138,7 +138,7 @@ fn leave(shim: &Shim, peers: &Arc<Peers>, comm: MPI_Comm, message: MPI_Message, 
 
 /// Makes a separate message handle for a received message.
 fn stand_in(shim: &Shim, comm: MPI_Comm, unreceived: Unreceived) -> Result<MPI_Message, c_int> {
-    let _turn = shim.own_turn.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = crate::locked(&shim.own_turn);
     let (mut request, mut handle, mut status) = (REQUEST_NULL, MESSAGE_NULL, empty_status());
     // SAFETY: an empty message from this process to itself; this communicator and tag have no other use.
     unsafe {

@@ -63,7 +63,7 @@ pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _:
         // If no rank is reached through frames, the report is empty.
         let unused = shim.is_none().then(Engine::default);
         if let Some(engine) = shim.map(|shim| &shim.engine).or(unused.as_ref()).filter(|_| job.wants_words) {
-            let words = shim.map_or([0; 4], |shim| shim.prefetch_gain.words());
+            let words = shim.map_or([0; 4], |shim| shim.ahead.words());
             report(job, engine, words);
             record(job, engine);
         }
@@ -167,27 +167,25 @@ pub(crate) fn keep_link(engine: &Engine) {
 
 /// Sums the counters of all ranks; rank 0 prints the report or writes it to its file, if asked to. All ranks take part, since others may
 /// not know whether it was.
-fn report(job: &Job, engine: &Engine, mut prefetch_gain: [u64; 4]) {
+fn report(job: &Job, engine: &Engine, mut ahead: [u64; 4]) {
     let settings = &job.settings;
     let mut sum = Share::of(engine);
     let mut messages = uncompressed::words();
     sum_over_ranks(&mut messages);
     if settings.predict != Predict::Off {
-        sum_over_ranks(&mut prefetch_gain);
+        sum_over_ranks(&mut ahead);
     }
     let (in_mpi, calls) = in_mpi(job).unzip();
     if !sum_over_ranks(sum.as_words_mut()) || !settings.wants_report() {
         return;
     }
-    let [predicted, right, early, gained] = prefetch_gain;
-    let prediction = Prediction { predicted, right, early, moved_s: gained.cast_signed() as f64 * 1e-9 };
     let about = About {
         program: program(),
         ranks: u64::try_from(job.ranks).unwrap_or(0),
         nodes: job.nodes as u64,
         time: job.start.elapsed(),
         passed: uncompressed::told(&messages, &calls.unwrap_or_default()),
-        prediction: (settings.predict != Predict::Off).then_some(prediction),
+        prediction: (settings.predict != Predict::Off).then(|| Prediction::of_words(ahead)),
         in_mpi,
     };
     JobReport::new(&about, settings, &sum, engine).deliver(settings, |text| say!("{text}"));

@@ -2,7 +2,7 @@
 
 use crate::messages::context::Context;
 use crate::messages::error::truncated;
-use crate::mpi::span::{Layout, Span};
+use crate::mpi::span::Span;
 use mpress::{Buffer, FrameError, waiting};
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
@@ -15,17 +15,13 @@ pub(crate) fn land(context: &Context, wire: &[u8], is_frame: bool, span: &Span) 
     }
     let incoming = context.engine.open(wire).map_err(|error| context.damage(error))?;
     let len = fitting(incoming.raw_len(), span)?;
-    match context.layout(span) {
-        Layout::Contiguous(_) => {
-            // SAFETY: contiguous elements with room for `len` bytes; the span's own promise.
-            let out = unsafe { slice::from_raw_parts_mut(span.ptr().cast::<MaybeUninit<u8>>(), len) };
-            waiting::coding(|| context.engine.decode(&incoming, out))
-                .map_err(|error| context.damage(error))?;
-        }
-        Layout::Typed(_) => {
-            let buffer = context.decoded(len, |out| context.engine.decode(&incoming, out))?;
-            context.scatter(&buffer, span)?;
-        }
+    if context.layout(span).contiguous {
+        // SAFETY: contiguous elements with room for `len` bytes; the span's own promise.
+        let out = unsafe { slice::from_raw_parts_mut(span.ptr().cast::<MaybeUninit<u8>>(), len) };
+        waiting::coding(|| context.engine.decode(&incoming, out)).map_err(|error| context.damage(error))?;
+    } else {
+        let buffer = context.decoded(len, |out| context.engine.decode(&incoming, out))?;
+        context.scatter(&buffer, span)?;
     }
     Ok(len)
 }
@@ -50,7 +46,6 @@ impl Context {
         // SAFETY: initialised bytes viewed as possibly uninitialised; `decode` writes only initialised bytes.
         let out = unsafe { slice::from_raw_parts_mut(buffer.room().as_mut_ptr().cast(), len) };
         waiting::coding(|| decode(out)).map_err(|error| self.damage(error))?;
-        buffer.set_len(len);
         Ok(buffer)
     }
 }

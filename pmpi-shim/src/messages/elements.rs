@@ -12,31 +12,26 @@ use mpress_datatype::{Plan, Source, Target};
 use std::ffi::{c_int, c_void};
 use std::ops::RangeInclusive;
 use std::ptr::{self, NonNull};
-use std::sync::PoisonError;
 
 /// Shorter messages gain nothing; for longer ones each copy would need new memory from the system.
 const WORTH_A_COPY: RangeInclusive<usize> = 32 << 10..=64 << 20;
 
 impl Context {
-    /// The layout of a span's elements. Contiguous elements in GPU memory count as typed.
+    /// The layout of a span's elements. Those in a GPU's memory do not count as contiguous.
     pub(crate) fn layout(&self, span: &Span) -> Layout {
-        match self.host_layout(span.datatype()) {
-            Layout::Contiguous(kind) if device::is_device(span.ptr()) => Layout::Typed(kind),
-            layout => layout,
-        }
+        let Layout { contiguous, kind } = self.host_layout(span.datatype());
+        Layout { contiguous: contiguous && !device::is_device(span.ptr()), kind }
     }
 
     /// The layout, assuming host memory.
     pub(crate) fn host_layout(&self, datatype: MPI_Datatype) -> Layout {
         if let Some(kind) = predefined::kind(datatype) {
-            return Layout::Contiguous(kind);
+            return Layout { contiguous: true, kind };
         }
         let kept = self.datatypes.known(datatype);
-        match kept.as_deref() {
-            Some(Some(known)) if known.is_contiguous() => Layout::Contiguous(known.kind),
-            Some(Some(known)) => Layout::Typed(known.kind),
-            _ => Layout::Typed(Kind::Other),
-        }
+        let known = kept.as_ref().and_then(|kept| kept.as_ref().as_ref());
+        let unknown = Layout { contiguous: false, kind: Kind::Other };
+        known.map_or(unknown, |known| Layout { contiguous: known.is_contiguous(), kind: known.kind })
     }
 
     /// How to pack elements that are not contiguous; `None` if only the MPI knows, or may access them.
@@ -62,7 +57,7 @@ impl Context {
 
     /// Contiguous elements as bytes, so that a message may end within an element; `None` for others.
     pub(crate) fn as_bytes(&self, span: &Span) -> Option<Span> {
-        if !self.host_layout(span.datatype()).is_contiguous() {
+        if !self.host_layout(span.datatype()).contiguous {
             return None;
         }
         let count = MPI_Count::try_from(span.bytes()?).ok()?;
@@ -82,7 +77,7 @@ impl Context {
         // The MPI checks arguments before it sees that nothing is to be sent.
         // SAFETY: the arguments of an MPI function's caller, sent to `MPI_PROC_NULL`.
         let code = unsafe { real::MPI_Send(ptr, 1, span.datatype(), PROC_NULL, 0, self.own_comm) };
-        code != SUCCESS || (ptr.is_null() && self.host_layout(span.datatype()).is_contiguous())
+        code != SUCCESS || (ptr.is_null() && self.host_layout(span.datatype()).contiguous)
     }
 
     /// A reference to the span's datatype, which the program may free while an operation is pending; `None` for a predefined datatype.
@@ -103,7 +98,7 @@ impl Context {
 
     /// Copies the elements of `span` into `packed`, which must have their length.
     pub(crate) fn gather(&self, span: &Span, packed: &mut [u8]) -> Result<(), c_int> {
-        if self.layout(span).is_contiguous() && span.bytes() == Some(packed.len()) {
+        if self.layout(span).contiguous && span.bytes() == Some(packed.len()) {
             let from = span.ptr().cast::<u8>();
             // SAFETY: contiguous elements of this length, the span's own promise; `packed` is borrowed, so not among them.
             unsafe { ptr::copy_nonoverlapping(from, packed.as_mut_ptr(), packed.len()) };
@@ -121,7 +116,7 @@ impl Context {
 
     /// Copies `packed` into the elements of `span`, as many as it fills.
     pub(crate) fn scatter(&self, packed: &[u8], span: &Span) -> Result<(), c_int> {
-        if self.layout(span).is_contiguous() && span.bytes() >= Some(packed.len()) {
+        if self.layout(span).contiguous && span.bytes() >= Some(packed.len()) {
             let to = span.ptr().cast::<u8>();
             // SAFETY: contiguous elements of at least this length, the span's own promise; `packed` is borrowed, so not among them.
             unsafe { ptr::copy_nonoverlapping(packed.as_ptr(), to, packed.len()) };
@@ -140,7 +135,7 @@ impl Context {
     /// Copies elements by a message to ourselves. Unlike pack and unpack, this is correct for absolute addresses, and for messages that end
     /// within an element.
     pub(crate) fn copy(&self, from: &Span, to: &Span) -> Result<(), c_int> {
-        let _turn = self.own_turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = crate::locked(&self.own_turn);
         let (own, mut status) = (self.own_comm, empty_status());
         let (out, sent, sent_as) = (from.ptr(), from.count(), from.datatype());
         let (into, room, room_as) = (to.ptr(), to.count(), to.datatype());

@@ -15,7 +15,7 @@ use mpress::Buffer;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The memory of a receive.
 #[derive(Clone, Copy)]
@@ -93,7 +93,7 @@ fn overlaps(pending: &BTreeMap<usize, (usize, usize)>, range: &Range<usize>) -> 
 
 impl ReceiveMemory {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, (usize, usize)>> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+        crate::locked(&self.pending)
     }
 
     /// Whether this memory overlaps that of a pending receive.
@@ -105,7 +105,7 @@ impl ReceiveMemory {
     /// do it again.
     pub(crate) fn claim(self: &Arc<Self>, memory: &Memory) -> Option<Claim> {
         let range = memory.range();
-        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shared = crate::locked(&self.shared);
         if shared.iter().any(|known| known.start < range.end && range.start < known.end) {
             return None;
         }

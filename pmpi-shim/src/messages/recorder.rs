@@ -11,7 +11,7 @@ use crate::mpi::sys::*;
 use mpress::Settings;
 use mpress_record::{Call, CallKind, Kept, Recorded, Run, Samples, Trace};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The recorder of a rank. If one part of it cannot start, the others do.
 pub(crate) struct Recorder {
@@ -112,7 +112,7 @@ impl Tracing {
         if predefined::kind(datatype).is_none() {
             return name_of(datatype); // the handle may be reused for another type
         }
-        let mut names = locked(&self.names);
+        let mut names = crate::locked(&self.names);
         Arc::clone(names.entry(datatype.key()).or_insert_with(|| name_of(datatype)))
     }
 
@@ -129,11 +129,6 @@ impl Tracing {
             kind,
         });
     }
-}
-
-/// A lock that ignores poisoning: a panic cannot leave the state kept here inconsistent.
-pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// MPI's name of a datatype, or `derivedN` for an unnamed one of N bytes.

@@ -1,7 +1,7 @@
 //! Selects the calls and messages to record, and passes them to the [`Recorder`](crate::messages::recorder::Recorder).
 
 use crate::messages::context::Context;
-use crate::messages::recorder::{Asked, Receive, Sampling, Tracing, locked};
+use crate::messages::recorder::{Asked, Receive, Sampling, Tracing};
 use crate::mpi::device;
 use crate::mpi::handle::Handle;
 use crate::mpi::span::{Envelope, Span};
@@ -71,7 +71,7 @@ impl Context {
         if let Some(tracing) = self.tracing()
             && let Some(asked) = self.asked(source, tag, comm)
         {
-            locked(&tracing.matched).insert(message.key(), asked);
+            crate::locked(&tracing.matched).insert(message.key(), asked);
         }
     }
 
@@ -79,7 +79,7 @@ impl Context {
     #[inline]
     pub(crate) fn trace_matched_receive(&self, kind: CallKind, span: &Span, message: MPI_Message) {
         if let Some(tracing) = self.tracing() {
-            let asked = locked(&tracing.matched).remove(&message.key());
+            let asked = crate::locked(&tracing.matched).remove(&message.key());
             if let Some(asked) = asked.filter(|_| span.bytes().is_some()) {
                 let name = tracing.name(span.datatype());
                 tracing.record(kind, &Receive { span: *span, name, asked });
@@ -126,7 +126,7 @@ impl Context {
         if self.refused(span) || device::is_device(span.ptr()) {
             return;
         }
-        let kind = self.host_layout(span.datatype()).kind();
+        let kind = self.host_layout(span.datatype()).kind;
         // A process from outside the world has no rank in it.
         let message = Message { kind, len, src: self.world.rank, dst: dst.max(-1), tag, call };
         sampling.samples.offer(&message, |place| self.gather(span, place).is_ok());

@@ -147,18 +147,15 @@ impl Context {
         encode: impl FnOnce(Considered, Raw<'_>) -> R,
     ) -> Option<R> {
         let Candidate { message: Envelope { span, .. }, len, to } = *candidate;
-        let layout = self.host_layout(span.datatype()); // it is in host memory
-        let kind = match layout {
-            Layout::Contiguous(kind) => SAID.get().unwrap_or(kind),
-            Layout::Typed(kind) => kind,
-        };
+        let Layout { contiguous, kind } = self.host_layout(span.datatype()); // it is in host memory
+        let kind = SAID.get().filter(|_| contiguous).unwrap_or(kind);
         if !self.pending.has_room(len) {
             uncompressed::message(Why::Full, len);
             return None;
         }
         let considered = self.engine.consider(strategy, kind, to, len)?;
         waiting::coding(|| {
-            if !layout.is_contiguous() {
+            if !contiguous {
                 if let Some(plan) = self.plan(&span) {
                     // SAFETY: the elements are within this range; the span's own promise.
                     let memory = unsafe { Source::from_raw(span.ptr().cast::<u8>(), plan.reach()) };
@@ -205,7 +202,6 @@ impl Context {
     /// Elements of `len` bytes, packed.
     pub(crate) fn packed(&self, span: &Span, len: usize) -> Result<Buffer, c_int> {
         let mut buffer = self.room(len)?;
-        buffer.set_len(len);
         if len > 0 {
             self.gather(span, &mut buffer)?;
         }

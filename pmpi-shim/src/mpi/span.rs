@@ -37,25 +37,12 @@ impl Envelope {
     }
 }
 
-/// How the elements of a span lie in memory, and their kind.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Layout {
-    /// Contiguous, in the order in which they are sent.
-    Contiguous(Kind),
-    /// In some other layout, or in memory that only the MPI may access.
-    Typed(Kind),
-}
-
-impl Layout {
-    pub(crate) fn is_contiguous(self) -> bool {
-        matches!(self, Self::Contiguous(_))
-    }
-
-    pub(crate) fn kind(self) -> Kind {
-        match self {
-            Self::Contiguous(kind) | Self::Typed(kind) => kind,
-        }
-    }
+/// How the elements of a span lie in memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Layout {
+    /// In the order in which they are sent, and not in memory that only the MPI may access.
+    pub(crate) contiguous: bool,
+    pub(crate) kind: Kind,
 }
 
 impl Span {

@@ -88,7 +88,7 @@ impl Active {
             // SAFETY: the caller vouches for the completion.
             Finish::Receive(posted) => unsafe { posted.finish(context, status) }.map_err(|code| (comm, code)),
             // Its request is complete only when all messages are.
-            Finish::Collective(_, messages) => messages.outcome().map_err(|code| (comm, code)),
+            Finish::Collective(_, messages) => messages.outcome.map_err(|code| (comm, code)),
             Finish::Failed(_, code) => Err((comm, code)),
         }
     }
@@ -253,9 +253,9 @@ impl Active {
 
 /// Pending messages. The first error is kept; the others are waited for all the same.
 pub(crate) struct UnderWay {
-    sends: VecDeque<Active>,
-    receives: VecDeque<Active>,
-    outcome: Result<(), c_int>,
+    pub(crate) sends: VecDeque<Active>,
+    pub(crate) receives: VecDeque<Active>,
+    pub(crate) outcome: Result<(), c_int>,
 }
 
 impl UnderWay {
@@ -263,28 +263,13 @@ impl UnderWay {
         Self { sends: VecDeque::new(), receives: VecDeque::new(), outcome: Ok(()) }
     }
 
-    pub(crate) fn sends(&mut self, active: Active) {
-        self.sends.push_back(active);
-    }
-
-    pub(crate) fn receives(&mut self, active: Active) {
-        self.receives.push_back(active);
-    }
-
     pub(crate) fn note(&mut self, outcome: Result<(), c_int>) {
         self.outcome = self.outcome.and(outcome);
     }
 
-    pub(crate) fn outcome(&self) -> Result<(), c_int> {
-        self.outcome
-    }
-
-    pub(crate) fn sends_left(&self) -> usize {
-        self.sends.len()
-    }
-
-    pub(crate) fn receives_left(&self) -> usize {
-        self.receives.len()
+    /// The number of messages that have not completed.
+    pub(crate) fn left(&self) -> usize {
+        self.sends.len() + self.receives.len()
     }
 
     /// Finishes the messages that have completed.
@@ -327,13 +312,12 @@ impl Active {
     fn advance_collective(&mut self, context: &Context) -> bool {
         let Finish::Collective(origin, messages) = &mut self.finish else { return true };
         messages.test(context);
-        if messages.sends_left() + messages.receives_left() > 0 {
+        if messages.left() > 0 {
             return false;
         }
-        let outcome = messages.outcome();
         // SAFETY: the request of `into_request`, completed once: after this it is no longer treated as a collective.
         let completed = ok(unsafe { PMPI_Grequest_complete(self.operation.request) });
-        self.finish = match outcome.and(completed) {
+        self.finish = match messages.outcome.and(completed) {
             Ok(()) => Finish::Nothing,
             Err(code) => Finish::Failed(origin.clone(), code),
         };

@@ -23,7 +23,7 @@ use mpress::{Predict, Settings};
 use mpress_predict::{Envelope as Call, Predictor, Tournament, Trial};
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 /// Number of predicted calls that are looked at.
@@ -164,7 +164,7 @@ impl Prefetch {
         let Some(foresight) = &self.foresight else { return };
         // The calling thread may hold the lock, if the MPI has called the program back.
         let foresight = match context.multiple {
-            true => Some(foresight.lock().unwrap_or_else(PoisonError::into_inner)),
+            true => Some(crate::locked(foresight)),
             false => self.try_lock(),
         };
         if let Some(mut foresight) = foresight {
@@ -185,7 +185,7 @@ impl Prefetch {
 impl Foresight {
     /// Records a receive call; returns whether other messages are to be looked for.
     fn observe(&mut self, context: &Context, asked: Asked, comm: MPI_Comm, peers: &Arc<Peers>) -> bool {
-        if !self.trial.goes_on(context.prefetch_gain.gained()) && !self.all {
+        if !self.trial.goes_on(context.ahead.gained()) && !self.all {
             return false;
         }
         if peers.ended() {
@@ -201,7 +201,7 @@ impl Foresight {
             ..Call::default()
         };
         if let Some(predicted) = self.predictor.predict(None) {
-            context.prefetch_gain.predicted(predicted == call);
+            context.ahead.predicted(predicted == call);
         }
         let timed = self.trial.is_timed().then(Instant::now);
         self.predictor.observe(0, call);

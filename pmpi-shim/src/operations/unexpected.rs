@@ -235,7 +235,7 @@ pub(crate) struct Matched {
 
 impl Matched {
     pub(crate) fn put(&self, handle: MPI_Message, taken: Taken) {
-        let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut messages = crate::locked(&self.messages);
         messages.insert(handle.key(), taken);
         self.count.store(messages.len(), Ordering::Release);
     }
@@ -244,7 +244,7 @@ impl Matched {
         if self.count.load(Ordering::Acquire) == 0 {
             return None;
         }
-        let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut messages = crate::locked(&self.messages);
         let found = messages.remove(&handle.key());
         self.count.store(messages.len(), Ordering::Release);
         found

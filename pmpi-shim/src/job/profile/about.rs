@@ -9,7 +9,7 @@ use crate::mpi::sys::*;
 use crate::operations::state::shared;
 use mpress::report::{Subject, Tables};
 use std::ffi::c_int;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// The tables, and the requests that have not completed.
 pub(super) struct Known {
@@ -21,7 +21,7 @@ static KNOWN: Mutex<Known> =
     Mutex::new(Known { tables: Tables::new(), requests: HandleMap::with_hasher(KEYS) });
 
 pub(super) fn known() -> MutexGuard<'static, Known> {
-    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+    crate::locked(&KNOWN)
 }
 
 /// What a call is about.

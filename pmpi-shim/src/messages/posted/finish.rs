@@ -83,7 +83,7 @@ impl Posted {
         };
         drop(claim);
         if let Some((decoding, start)) = ahead {
-            context.prefetch_gain.delivered(decoding, start.elapsed());
+            context.ahead.delivered(decoding, start.elapsed());
         }
         landed
     }

@@ -8,8 +8,8 @@ use crate::mpi::sys::*;
 use mpress::{Buffer, FRONT};
 use std::ffi::c_int;
 use std::slice;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 
 impl Memory {
     /// Copies the first `len` bytes of a message from this memory.
@@ -61,7 +61,7 @@ impl ReceiveMemory {
         message: Buffer,
         held: Option<OwnedType>,
     ) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = crate::locked(&self.kept);
         // It covers those that it is as long as.
         let (range, len) = (memory.range(), message.len());
         kept.retain(|old| old.memory.range() != range || old.message.len() > len);
@@ -77,7 +77,7 @@ impl ReceiveMemory {
         if !self.has_kept.load(Ordering::Acquire) {
             return;
         }
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = crate::locked(&self.kept);
         kept.retain(|Waiting { memory, message, .. }| {
             let Some(_claim) = self.free(memory) else { return true };
             // The receive that was pending in this memory has ended just now, so the program still lends it. There is room for the message.

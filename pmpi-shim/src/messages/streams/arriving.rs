@@ -17,7 +17,6 @@ use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::slice;
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 /// Greatest number of posted receives of chunks.
@@ -120,13 +119,13 @@ impl Arriving {
     }
 
     fn leave(self, context: &Context) {
-        context.streams.dropped.lock().unwrap_or_else(PoisonError::into_inner).push(self);
+        crate::locked(&context.streams.dropped).push(self);
         context.streams.busy.fetch_add(1, Ordering::AcqRel);
     }
 
     /// Receives chunks of tails that are not wanted.
     pub(crate) fn sweep(context: &Context) {
-        let mut dropped = context.streams.dropped.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut dropped = crate::locked(&context.streams.dropped);
         let before = dropped.len();
         dropped.retain_mut(|stream| !stream.advance(context));
         context.streams.busy.fetch_sub(before - dropped.len(), Ordering::AcqRel);
@@ -265,7 +264,7 @@ impl Streams {
     /// Finishes sends that no longer belong to a request, and drops tails; returns whether others are left.
     pub(crate) fn end(&self, context: &Context) -> bool {
         Arriving::sweep(context);
-        self.sweep() || !self.dropped.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+        self.sweep() || !crate::locked(&self.dropped).is_empty()
     }
 }
 

@@ -12,8 +12,8 @@ use crate::mpi::sys::*;
 use mpress::{Buffer, SentAt, Tail};
 use std::collections::VecDeque;
 use std::ffi::c_int;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A stream being sent. The request of its message is that of its head.
@@ -295,7 +295,7 @@ impl Drop for Departing {
                 unsafe { real::MPI_Cancel(&raw mut send.request) };
             }
             let tag = self.all.tag_of(self.id);
-            self.all.burnt.lock().unwrap_or_else(PoisonError::into_inner).insert(tag);
+            crate::locked(&self.all.burnt).insert(tag);
         }
         self.all.leave(std::mem::take(&mut self.under_way));
         self.all.busy.fetch_sub(1, Ordering::AcqRel);
