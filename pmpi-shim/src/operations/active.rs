@@ -97,18 +97,18 @@ impl Active {
     ///
     /// # Safety
     /// As for [`finish`](Self::finish).
-    pub(crate) unsafe fn settle(
+    unsafe fn settle(
         &mut self,
         context: &Context,
         code: c_int,
         status: &mut MPI_Status,
-    ) -> Result<(), c_int> {
+    ) -> Result<(), Failure> {
         if code != SUCCESS {
             self.abandon(context, status.MPI_SOURCE);
-            return Err(code);
+            return Err((COMM_NULL, code));
         }
         // SAFETY: the caller vouches for the completion.
-        unsafe { self.finish(context, status) }.map_err(|(_, code)| code)
+        unsafe { self.finish(context, status) }
     }
 
     /// Advances the operation; returns whether its request may be passed to the MPI for completion. The MPI does not know all parts of a
@@ -176,7 +176,8 @@ impl Active {
         // SAFETY: our own request, and valid output pointers; it is complete when `settle` is called.
         unsafe {
             let code = open::MPI_Test(&raw mut self.operation.request, &raw mut flag, status);
-            (code != SUCCESS || flag != 0).then(|| self.settle(context, code, status))
+            let is_over = code != SUCCESS || flag != 0;
+            is_over.then(|| self.settle(context, code, status).map_err(|(_, code)| code))
         }
     }
 
@@ -235,18 +236,13 @@ impl Active {
         while matches!(self.finish, Finish::Stream(..) | Finish::Collective(..)) && !self.advance(context) {
             std::thread::yield_now();
         }
-        // SAFETY: our own request and status.
-        let code = unsafe { open::MPI_Wait(&raw mut self.operation.request, &raw mut found) };
-        if code != SUCCESS {
-            self.abandon(context, found.MPI_SOURCE);
-            // SAFETY: the caller vouches for the place.
-            unsafe { store_status(status, &found) };
-            return code;
-        }
-        // SAFETY: the request has just completed with this status.
-        let result = unsafe { self.finish(context, &mut found) };
-        // SAFETY: the caller vouches for the place.
-        unsafe { store_status(status, &found) };
+        // SAFETY: our own request and status, with which it has just completed; the caller vouches for the place.
+        let result = unsafe {
+            let code = open::MPI_Wait(&raw mut self.operation.request, &raw mut found);
+            let result = self.settle(context, code, &mut found);
+            store_status(status, &found);
+            result
+        };
         result.map_or_else(|(comm, code)| raise(comm, code), |()| SUCCESS)
     }
 }
