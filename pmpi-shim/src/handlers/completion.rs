@@ -30,7 +30,7 @@ unsafe fn array<'a>(count: c_int, requests: *mut MPI_Request) -> &'a mut [MPI_Re
 /// A copy of one, for a call that must leave the program's unchanged: a batch may change its own.
 ///
 /// # Safety
-/// As for [`array`].
+/// As for [`array()`].
 unsafe fn copied(count: c_int, requests: *const MPI_Request) -> Vec<MPI_Request> {
     // SAFETY: the caller vouches for the array.
     unsafe { array(count, requests.cast_mut()) }.to_vec()

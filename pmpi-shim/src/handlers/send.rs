@@ -152,9 +152,11 @@ fn start_stream(
         (by.meanwhile)();
         progress::advance_while_encoding(shim);
     };
-    // SAFETY: the stream keeps the head until the request completes.
-    let start_head =
-        |head: &Wire| mpi_isend(Mode::Synchronous, &Envelope { span: unsafe { head.span() }, ..*message });
+    let start_head = |head: &Wire| {
+        // SAFETY: the stream keeps the head until the request completes.
+        let span = unsafe { head.span() };
+        mpi_isend(Mode::Synchronous, &Envelope { span, ..*message })
+    };
     let (stream, request) =
         Departing::start(shim, dest, (head, tail), raw, start_head, (&meanwhile, by.waits))?;
     Ok(Active::new(request, Finish::Stream(Box::new(stream))))
