@@ -83,21 +83,25 @@ impl Mechanism {
 }
 
 /// Decides for each message. Deterministic: the same calls give the same decisions.
+///
+/// A program's own work takes the caches from all of this. What every decision needs comes first, in the order of its use.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Selector {
-    costs: Costs,
-    /// The length of the shortest message of each kind that may gain, and the bandwidth by which that was determined.
-    shortest: [usize; KINDS],
-    priced_mb_s: f64,
-    without: Option<Mechanism>,
-    /// By kind and length, how many messages in a row were read and not worth compressing.
-    misses: [[u8; SizeClass::COUNT]; KINDS],
-    /// Decides which of the messages that are seldom read are.
-    idle: u32,
     judge: Judge,
     gain: Gain,
-    tally: Tally,
+    /// The length of the shortest message of each kind that may gain.
+    shortest: [usize; KINDS],
+    /// Decides which of the messages that are seldom read are.
+    idle: u32,
+    without: Option<Mechanism>,
+    costs: Costs,
     latest: Latest,
+    /// By kind and length, how many messages in a row were read and not worth compressing.
+    misses: [[u8; SizeClass::COUNT]; KINDS],
+    /// The bandwidth by which the shortest lengths were determined.
+    priced_mb_s: f64,
+    tally: Tally,
 }
 
 /// If the bandwidth changes by this factor, the lengths that may gain are determined again.
@@ -257,7 +261,7 @@ impl Selector {
         let (cell, part) = ((*kind, *level, *offer), window.len());
         // Most of its time is that of loading code, which says nothing of the message.
         self.costs.table.encoded(cell, part, (fraction(wire_len, part), false), None);
-        self.gain.measured_ns -= ns;
+        self.gain.measured_ns -= if ns.is_finite() { ns } else { 0.0 };
         self.weigh(Admitted { kind: *kind, len: *len }, message)
     }
 
@@ -272,7 +276,7 @@ impl Selector {
             table.encoded(cell, len, (fraction(wire_len, len), wire_len <= table.shortest_frame), Some(ns));
         }
         self.gain.expected_ns += decision.expected_gain_ns();
-        self.gain.measured_ns += gain_ns;
+        self.gain.measured_ns += if gain_ns.is_finite() { gain_ns } else { 0.0 };
         if gain_ns > 0.0 {
             self.misses[decision.kind as usize][SizeClass::of(len).index()] = 0;
         }

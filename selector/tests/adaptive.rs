@@ -326,6 +326,9 @@ proptest! {
                     Event::Link { link } => selector.set_link(link),
                 }
                 prop_assert!(selector.link().is_sane());
+                let gain = selector.gain();
+                let all = [gain.expected_ns, gain.measured_ns, gain.raw_ns];
+                prop_assert!(all.iter().all(|ns| ns.is_finite()), "{gain:?}");
             }
             prop_assert!(choices.len() != 2 || choices[0] == choices[1]);
         }
