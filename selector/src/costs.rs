@@ -52,15 +52,15 @@ impl Costs {
     ) -> (Decision, Option<usize>) {
         let mut decision = Decision::raw(kind, len, Some(level), self.raw_ns(len));
         let (mut least_ns, mut best) = (decision.raw_ns, None);
-        for at in 0..self.table.count(kind) {
+        for (at, offer) in self.table.of_kind(kind) {
             let took = self.table.expected(kind, level, at, len, tried * decision.raw_ns);
             let ns = self.time_ns(took, len);
             if ns < least_ns {
                 (least_ns, best) = (ns, Some(at));
+                decision.choice = Choice::Encode(offer);
             }
         }
-        if let Some((at, offer)) = best.and_then(|at| Some((at, self.table.candidates[kind as usize][at]?))) {
-            decision.choice = Choice::Encode(offer);
+        if let Some(at) = best {
             // What is hoped for is not what is expected.
             decision.expected_ns = self.time_ns(self.table.expected(kind, level, at, len, 0.0), len);
         }

@@ -80,7 +80,8 @@ fn zigzag(difference: i64) -> u64 {
     ((difference << 1) ^ (difference >> 63)).cast_unsigned()
 }
 
-/// The code is short rather than fast: a program's own work has taken it from the caches, and it takes longer to load it than to run it.
+/// The code is short rather than fast: a program's own work has taken it from the caches, and it takes longer to load it than to run it. So no loop is
+/// unrolled whose length can be hidden.
 fn of_words<const N: usize, W: Copy>(
     message: &[u8],
     word: impl Fn([u8; N]) -> W,
@@ -88,20 +89,24 @@ fn of_words<const N: usize, W: Copy>(
 ) -> Level {
     let (words, _) = message.as_chunks::<N>();
     let Some(free) = words.len().checked_sub(GROUP) else { return Level::Unknown };
-    let groups =
-        || (0..GROUPS).filter_map(|group| words.get(free * group / (GROUPS - 1)..)?.first_chunk::<GROUP>());
+    let groups = || {
+        (0..black_box(GROUPS))
+            .filter_map(|group| words.get(free * group / (GROUPS - 1)..)?.first_chunk::<GROUP>())
+    };
     // The memory of all groups is asked for before one is waited for.
     black_box(groups().fold(0, |all, group| all | group[0][0]));
     let bits = 8 * N as u32;
-    let mut shared = [0_u32; LAGS.len()];
-    for group in groups() {
-        for run in [GROUP - 2 * RUN, GROUP - RUN] {
-            for (shared, lag) in shared.iter_mut().zip(black_box(LAGS)) {
-                let new = (run..run + RUN).fold(0, |new, i| new | news(word(group[i]), word(group[i - lag])));
-                *shared += bits - (u64::BITS - new.leading_zeros()).min(bits);
+    let mut most = 0;
+    for &lag in black_box(&LAGS[..]) {
+        let mut shared = 0;
+        for group in groups() {
+            for run in [GROUP - 2 * RUN, GROUP - RUN] {
+                let (run, before) = (&group[run..run + RUN], &group[run.saturating_sub(lag)..]);
+                let new = run.iter().zip(before).fold(0, |new, (a, b)| new | news(word(*a), word(*b)));
+                shared += bits - (u64::BITS - new.leading_zeros()).min(bits);
             }
         }
+        most = most.max(shared);
     }
-    let most = shared.into_iter().max().unwrap_or(0);
     Level::of(most as f32 / (bits * 2 * GROUPS as u32) as f32)
 }

@@ -191,13 +191,8 @@ impl Selector {
     /// difference of several milliseconds does no harm.
     pub fn admit_at(&mut self, kind: Kind, len: usize, now_ns: u64) -> Option<Admitted> {
         // Every message that is asked about counts: otherwise one way would seem to carry more.
-        match self.judge.way(len, now_ns) {
-            Way::Raw => {
-                self.admit(kind, len);
-                None
-            }
-            Way::Decided => self.admit(kind, len),
-        }
+        let way = self.judge.way(len, now_ns);
+        self.admit(kind, len).filter(|_| way == Way::Decided)
     }
 
     /// Of messages of this kind and length, which take this time raw, one in 2 to the power of this is read.
@@ -225,30 +220,46 @@ impl Selector {
     pub fn weigh(&mut self, admitted: Admitted, message: &[u8]) -> Decision {
         let Admitted { kind, len } = admitted;
         let level = if self.has(Mechanism::Sample) { sample::level(kind, message) } else { Level::Unknown };
-        let learns = self.has(Mechanism::Learning);
-        let tried = if learns && self.has(Mechanism::Hope) { TRIED } else { 0.0 };
+        let tried = match self.without {
+            Some(Mechanism::Learning | Mechanism::Hope) => 0.0,
+            _ => TRIED,
+        };
         let (decision, best) = self.costs.least(admitted, level, tried);
-        if let (Some(at), Choice::Encode(offer)) = (best, decision.choice)
-            && learns
-            && len >= PROBED_FROM
-            && self.has(Mechanism::Probe)
+        if let Some(at) = best.filter(|_| len >= PROBED_FROM)
+            && let Some(probe) = self.probe(&decision, at)
         {
-            let cell = self.costs.table.cell(kind, level, at);
-            if !cell.is_known() && PROBE_TIMES * cell.encode_ns(PROBE) < decision.raw_ns {
-                let start = ((len - PROBE) / 2) & !7;
-                let probe = Some(Probe { offer, window: start..start + PROBE });
-                return Decision { probe, ..Decision::raw(kind, len, Some(level), decision.raw_ns) };
-            }
+            return Decision { probe: Some(probe), ..Decision::raw(kind, len, Some(level), decision.raw_ns) };
         }
         let (size, rare) = (SizeClass::of(len), self.rarity(kind, len, decision.raw_ns));
         self.costs.table.forget(kind, level, 1 << rare);
         self.latest.add(kind, size, best, rare);
         if self.latest.is_full() {
-            self.tally.count(&core::mem::take(&mut self.latest));
+            self.count_latest();
         }
         let misses = &mut self.misses[kind as usize][size.index()];
         *misses = (*misses + u8::from(best.is_none())).min(RAREST * PATIENCE);
         decision
+    }
+
+    /// What to encode first, if the candidate of this decision is not known there.
+    fn probe(&self, decision: &Decision, at: usize) -> Option<Probe> {
+        let Decision { kind, len, level: Some(level), raw_ns, choice: Choice::Encode(offer), .. } = *decision
+        else {
+            return None;
+        };
+        let cell = self.costs.table.cell(kind, level, at);
+        let without = matches!(self.without, Some(Mechanism::Learning | Mechanism::Probe));
+        if cell.is_known() || PROBE_TIMES * cell.encode_ns(PROBE) >= raw_ns || without {
+            return None;
+        }
+        let start = ((len - PROBE) / 2) & !7;
+        Some(Probe { offer, window: start..start + PROBE })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn count_latest(&mut self) {
+        self.tally.count(&core::mem::take(&mut self.latest));
     }
 
     /// Reports that the probe of a decision was encoded to `wire_len` bytes in `ns` nanoseconds, and decides again about the message. That decision may

@@ -9,6 +9,7 @@ use crate::heuristics::{Behaviour, Speed};
 use crate::sample::Level;
 use crate::selector::Offered;
 use alloc::boxed::Box;
+use core::hint::black_box;
 use mpress_codec::Kind;
 
 /// The maximum number of codecs that are considered for a kind of message.
@@ -91,6 +92,13 @@ impl Cell {
         f64::from(self.pace * self.encode.ns(len))
     }
 
+    /// Forgets this part of what was observed. Called, so that a loop over cells is short code.
+    #[inline(never)]
+    fn forget(&mut self, part: f32) {
+        self.seen = if self.seen > FORGOTTEN { self.seen * (1.0 - part) } else { 0.0 };
+        self.pace += part / 2.0 * (1.0 - self.pace);
+    }
+
     /// The fraction of a message of which frames have at least this fraction. If it is hoped for, that is less until the codec is known.
     #[inline]
     fn fraction(&self, shortest: f64, hoped: bool) -> f64 {
@@ -145,15 +153,16 @@ impl Table {
         &self.cells[kind as usize][level as usize][at]
     }
 
-    /// The number of candidates for a kind.
+    /// The candidates for a kind, with their indices. The compiler does not know their number: a loop over them is not unrolled, as that code would have to
+    /// be loaded.
     #[inline]
-    pub(crate) fn count(&self, kind: Kind) -> usize {
-        self.candidates[kind as usize].iter().flatten().count()
+    pub(crate) fn of_kind(&self, kind: Kind) -> impl Iterator<Item = (usize, Offer)> + '_ {
+        black_box(&self.candidates[kind as usize][..]).iter().map_while(|offer| *offer).enumerate()
     }
 
     /// What is expected of a candidate for a message of this length, by what has been learned. One that is not known well, and of which coding takes less than
     /// `hope_ns`, is hoped to be better.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn expected(&self, kind: Kind, level: Level, at: usize, len: usize, hope_ns: f64) -> Packed {
         let cell = self.cell(kind, level, at);
         let (encode_ns, decode_ns) = (cell.encode_ns(len), self.decode_ns_at(kind, level, at, len));
@@ -189,10 +198,9 @@ impl Table {
     #[inline]
     pub(crate) fn forget(&mut self, kind: Kind, level: Level, messages: u16) {
         let part = FORGOTTEN * f32::from(messages);
-        for cell in &mut self.cells[kind as usize][level as usize] {
-            cell.seen = if cell.seen > FORGOTTEN { cell.seen * (1.0 - part) } else { 0.0 };
-            cell.pace += part / 2.0 * (1.0 - cell.pace);
-        }
+        black_box(&mut self.cells[kind as usize][level as usize][..])
+            .iter_mut()
+            .for_each(|cell| cell.forget(part));
     }
 
     /// What decoding a message to `len` bytes is expected to take, in nanoseconds; `None` if the codec is no candidate.
@@ -310,6 +318,6 @@ mod tests {
     fn an_unknown_codec_does_not_gain() {
         let table = Table::new(&[Offered { name: "unknown", kinds: &[KIND] }], &[]);
         assert_eq!(table.expected(KIND, Level::Extreme, 0, 1000, 0.0).fraction, 1.0);
-        assert_eq!((table.count(KIND), table.count(Kind::F32)), (1, 0));
+        assert_eq!([KIND, Kind::F32].map(|kind| table.of_kind(kind).count()), [1, 0]);
     }
 }
