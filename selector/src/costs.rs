@@ -32,7 +32,7 @@ impl Costs {
 
     #[inline]
     pub(crate) fn raw_ns(&self, len: usize) -> f64 {
-        self.network.link().time_ns(len as f64)
+        self.network.link().time_ns(len.cast_signed() as f64)
     }
 
     #[inline(never)]

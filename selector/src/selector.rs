@@ -2,21 +2,23 @@
 
 use crate::bandwidth::Observed;
 use crate::costs::{Costs, fraction};
-use crate::decision::{Admitted, Choice, Decision, Offer, Probe};
+use crate::decision::{Admitted, Choice, Decision, Offer, PROBE, Probe};
 use crate::estimate::{Packed, Transfer};
 use crate::heuristics::Behaviour;
 use crate::judge::{ByTheClock, Judge, Way};
 use crate::link::Link;
 use crate::sample::{self, Level};
 use crate::size::SizeClass;
-use crate::table::CANDIDATES;
+use crate::table::{CANDIDATES, Cell};
 use crate::tally::{Latest, Tally};
 use mpress_codec::Kind;
 
 const KINDS: usize = Kind::ALL.len();
 
-/// No codec compresses to less than this part of a message, for the decision what to look at.
+/// No codec compresses to less than this part of a message, for the decision what to look at. And what that gains must be more than this many
+/// nanoseconds: four looks with cold caches, since not each look gains.
 const LEAST_FRACTION: f64 = 0.1;
+const LOOKS_NS: f64 = 12e3;
 
 /// After this many messages without a gain, half of those of that kind and length are read; after as many of these a quarter,
 /// and so on, up to the last.
@@ -25,8 +27,7 @@ const RAREST: u8 = 4;
 /// What takes this many nanoseconds raw is always read: that is a hundred times as long as a look with cold caches.
 const READ_NS: f64 = 200e3;
 
-/// The bytes of a part that is encoded with a codec which is not known, and the shortest message of which not all is encoded.
-const PROBE: usize = 4 << 10;
+/// The shortest message of which a part is encoded with a codec which is not known.
 const PROBED_FROM: usize = 2 * PROBE;
 /// A probe may take at most this fraction, 1/16, of the time that the message takes raw.
 const PROBE_TIMES: f64 = 16.0;
@@ -196,7 +197,7 @@ impl Selector {
     }
 
     /// Of messages of this kind and length, which take this time raw, one in 2 to the power of this is read.
-    #[inline]
+    #[inline(never)]
     fn rarity(&self, kind: Kind, len: usize, raw_ns: f64) -> u8 {
         if raw_ns >= READ_NS || !self.has(Mechanism::Idle) {
             return 0;
@@ -224,11 +225,13 @@ impl Selector {
             Some(Mechanism::Learning | Mechanism::Hope) => 0.0,
             _ => TRIED,
         };
-        let (decision, best) = self.costs.least(admitted, level, tried);
-        if let Some(at) = best.filter(|_| len >= PROBED_FROM)
-            && let Some(probe) = self.probe(&decision, at)
+        let (mut decision, best) = self.costs.least(admitted, level, tried);
+        if let (Some(at), Choice::Encode(offer)) = (best, decision.choice)
+            && self.wants_probe(&decision, self.costs.table.cell(kind, level, at))
         {
-            return Decision { probe: Some(probe), ..Decision::raw(kind, len, Some(level), decision.raw_ns) };
+            decision = Decision::raw(kind, len, Some(level), decision.raw_ns);
+            decision.probes = Some(offer);
+            return decision;
         }
         let (size, rare) = (SizeClass::of(len), self.rarity(kind, len, decision.raw_ns));
         self.costs.table.forget(kind, level, 1 << rare);
@@ -241,19 +244,12 @@ impl Selector {
         decision
     }
 
-    /// What to encode first, if the candidate of this decision is not known there.
-    fn probe(&self, decision: &Decision, at: usize) -> Option<Probe> {
-        let Decision { kind, len, level: Some(level), raw_ns, choice: Choice::Encode(offer), .. } = *decision
-        else {
-            return None;
-        };
-        let cell = self.costs.table.cell(kind, level, at);
-        let without = matches!(self.without, Some(Mechanism::Learning | Mechanism::Probe));
-        if cell.is_known() || PROBE_TIMES * cell.encode_ns(PROBE) >= raw_ns || without {
-            return None;
-        }
-        let start = ((len - PROBE) / 2) & !7;
-        Some(Probe { offer, window: start..start + PROBE })
+    /// Whether a part of the message is encoded first, as its codec is not known there.
+    fn wants_probe(&self, decision: &Decision, cell: &Cell) -> bool {
+        !cell.is_known()
+            && decision.len >= PROBED_FROM
+            && PROBE_TIMES * cell.encode_ns(PROBE) < decision.raw_ns
+            && !matches!(self.without, Some(Mechanism::Learning | Mechanism::Probe))
     }
 
     #[cold]
@@ -265,15 +261,15 @@ impl Selector {
     /// Reports that the probe of a decision was encoded to `wire_len` bytes in `ns` nanoseconds, and decides again about the message. That decision may
     /// have a probe of another codec.
     pub fn probed(&mut self, decision: &Decision, wire_len: usize, ns: f64, message: &[u8]) -> Decision {
-        let Decision { probe: Some(Probe { offer, window }), kind, len, level: Some(level), .. } = decision
-        else {
+        let (Some(Probe { offer, window }), Some(level)) = (decision.probe(), decision.level) else {
             return decision.clone();
         };
-        let (cell, part) = ((*kind, *level, *offer), window.len());
+        let (kind, len, part) = (decision.kind, decision.len, window.len());
+        let cell = (kind, level, offer);
         // Most of its time is that of loading code, which says nothing of the message.
         self.costs.table.encoded(cell, part, (fraction(wire_len, part), false), None);
         self.gain.measured_ns -= if ns.is_finite() { ns } else { 0.0 };
-        self.weigh(Admitted { kind: *kind, len: *len }, message)
+        self.weigh(Admitted { kind, len }, message)
     }
 
     /// Reports that the message was encoded with the chosen codec, to `wire_len` bytes in `ns` nanoseconds. If that is shorter than the message, it
@@ -376,7 +372,7 @@ impl Selector {
                 let encode_ns = costs.table.least_ns(kind, len);
                 let fraction = LEAST_FRACTION.max(costs.table.shortest_fraction(len));
                 let best = Packed { fraction, encode_ns, decode_ns: 0.0 };
-                costs.time_ns(best, len) < costs.raw_ns(len) || reads_all
+                costs.time_ns(best, len) + LOOKS_NS < costs.raw_ns(len) || reads_all
             };
             SizeClass::all().map(SizeClass::start).find(|&len| may_gain(len)).unwrap_or(usize::MAX)
         });

@@ -20,9 +20,11 @@ const LEVELS: usize = Level::ALL.len();
 /// The codecs that are considered for each kind, by their index in the offers, and after them nothing.
 pub(crate) type Candidates = [[Option<Offer>; CANDIDATES]; KINDS];
 
-/// A codec never observed at a level may make messages shorter than expected by this fraction of their length. It is used where that would make it the
-/// best: optimism in the face of uncertainty (Lai and Robbins, *Asymptotically efficient adaptive allocation rules*, 1985).
+/// A codec never observed at a level may make messages shorter than expected by this fraction of their length; one that was, by not more than this part of
+/// what it made of them. It is used where that would make it the best: optimism in the face of uncertainty (Lai and Robbins, *Asymptotically efficient
+/// adaptive allocation rules*, 1985).
 const SHORTER: f32 = 0.3;
+const PART: f32 = 0.5;
 /// With observations less of that is left. With each message of the level, this part of the observations is forgotten, and half of that
 /// of how times differ from the heuristics.
 const FORGOTTEN: f32 = 0.004;
@@ -103,7 +105,8 @@ impl Cell {
     #[inline]
     fn fraction(&self, shortest: f64, hoped: bool) -> f64 {
         let doubt = 1.0 / (1.0 + self.seen);
-        let hope = if hoped { SHORTER * doubt * doubt } else { 0.0 };
+        let most = if self.is_known() { SHORTER.min(PART * self.fraction) } else { SHORTER };
+        let hope = if hoped { most * doubt * doubt } else { 0.0 };
         f64::from(self.fraction - hope).max(shortest)
     }
 }
@@ -181,17 +184,12 @@ impl Table {
         (self.shortest_frame as f64 / len.max(1) as f64).min(1.0)
     }
 
-    #[inline]
-    fn row(&self, kind: Kind, level: Level) -> impl Iterator<Item = &Cell> + '_ {
-        let offers = self.candidates[kind as usize].iter().flatten();
-        self.cells[kind as usize][level as usize].iter().zip(offers).map(|(cell, _)| cell)
-    }
-
     /// The least time of encoding and decoding a message of this length that becomes much shorter. One that does not takes less: codecs give it up.
     pub(crate) fn least_ns(&self, kind: Kind, len: usize) -> f64 {
         let redundant = [Level::High, Level::Extreme, Level::Unknown];
-        let all = redundant.into_iter().flat_map(|level| self.row(kind, level));
-        all.map(|cell| f64::from(cell.encode.ns(len) + cell.decode.ns(len))).fold(f64::INFINITY, f64::min)
+        let all = redundant.into_iter().flat_map(|level| self.of_kind(kind).map(move |(at, _)| (level, at)));
+        let cells = all.map(|(level, at)| self.cell(kind, level, at));
+        cells.map(|cell| f64::from(cell.encode.ns(len) + cell.decode.ns(len))).fold(f64::INFINITY, f64::min)
     }
 
     /// Records that there was a message of this level, which stands for this number of them.
