@@ -155,7 +155,7 @@ pub(super) unsafe fn complete(
 ///
 /// # Safety
 /// `message` must be what the caller of a receive function gave.
-unsafe fn start(
+pub(super) unsafe fn start(
     shim: &Shim,
     message: &Envelope,
     peers: &Arc<Peers>,
