@@ -142,7 +142,7 @@ impl Blocks {
     }
 
     /// Encodes the block at `at` again, by distances to earlier words, and keeps what is shorter. The block and its definitions were written from
-    /// `start` of `out` on, and `before` was the table before it.
+    /// `start` of `out` on; before it, `before` was the table, and `used` said whether a block needs the reference.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "what a block is made with")]
     pub(super) fn look_back<W: Word, K: Kernel<W>>(
@@ -151,7 +151,7 @@ impl Blocks {
         message: &[u8],
         at: usize,
         settings: &Settings,
-        (start, before): (usize, &Slots),
+        (start, before, used): (usize, &Slots, bool),
         slots: &mut Slots,
         out: &mut Out<'_>,
     ) {
@@ -171,6 +171,7 @@ impl Blocks {
         let is_shorter = written.is_ok() && near.len() < end - start;
         if is_shorter {
             *slots = slots_then;
+            self.referring.used = used;
             out.written_mut()[start..start + near.len()].copy_from_slice(near.written());
             out.truncate(start + near.len());
         }

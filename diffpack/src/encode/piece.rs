@@ -67,13 +67,14 @@ impl<W: Word> Work<W> for Piece<'_, '_, W> {
         };
         blocks.begin(first.as_deref().copied().flatten(), &shortlist);
         for at in (start..words.len()).step_by(BLOCK) {
-            let before = settings.lookback.then(|| (out.len(), *slots));
+            let before = settings.lookback.then(|| (out.len(), *slots, blocks.referring.used));
             blocks.encode(kernel, message, at, &shortlist, settings, slots, out)?;
             if let Some(first) = first.take() {
                 *first = blocks.last;
             }
-            if let Some((start, before)) = &before {
-                kernel.apart(|| blocks.look_back(kernel, words, at, settings, (*start, before), slots, out));
+            if let Some((start, before, used)) = &before {
+                let before = (*start, before, *used);
+                kernel.apart(|| blocks.look_back(kernel, words, at, settings, before, slots, out));
             }
         }
         Ok(())

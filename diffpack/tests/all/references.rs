@@ -131,6 +131,18 @@ fn the_bit_is_set_where_the_reference_helps() {
     }
 }
 
+#[test]
+fn the_bit_goes_with_the_block_that_needed_it() {
+    // The reference makes the first block shorter, but words from 50 before make it shorter still.
+    let noise = random_bytes(71, 8 * 300);
+    let word = |i: usize| u64::from_le_bytes(*noise[8 * i..].first_chunk().unwrap());
+    let raw: Vec<u8> = (0..250).flat_map(|i| word(i % 50).to_le_bytes()).collect();
+    let less = |i: usize| word(i % 50).wrapping_sub(word(50 + i) >> 44);
+    let reference: Vec<u8> = (0..250).flat_map(|i| less(i).to_le_bytes()).collect();
+    let wire = encode(&mut Encoder::<u64>::new(Effort::Ratio), &reference, &raw);
+    assert_eq!(conformance::decode(&mut Decoder::<u64>::new(), &wire, 2000), Ok(raw));
+}
+
 /// A message, and a reference for it: another message, itself, or with words that are more or less by a little, a smooth amount, or sometimes much.
 fn pair() -> impl Strategy<Value = (Vec<u8>, Vec<u8>)> {
     (message(), message(), 0..5_u8, any::<u64>()).prop_map(|(raw, other, kind, seed)| {
