@@ -11,7 +11,7 @@ use crate::format::{FORMAT, RECORDS, REFERENCE};
 use crate::word::Word;
 use block::{prefetch, read};
 use core::marker::PhantomData;
-use mpress_codec::DecodeErrorKind::{Length, State, Unsupported};
+use mpress_codec::DecodeErrorKind::{Length, Reference, Unsupported};
 use mpress_codec::simd::Simd;
 use mpress_codec::{Decode, DecodeError, Full, Out, Reset};
 use mpress_codec_support::Wire;
@@ -36,7 +36,7 @@ impl<W: entries::Word> Decoder<W> {
     /// length makes another message, which only a check of the message finds.
     ///
     /// # Errors
-    /// Those of [`decode`](Decode::decode); [`State`] if the reference is not as long as the output.
+    /// Those of [`decode`](Decode::decode); [`Reference`] if the reference is not as long as the output.
     pub fn decode_with(
         &mut self,
         reference: &[u8],
@@ -44,7 +44,7 @@ impl<W: entries::Word> Decoder<W> {
         out: &mut Out<'_>,
     ) -> Result<(), DecodeError> {
         if reference.len() != out.remaining() {
-            return Err(DecodeError::new(State, 0));
+            return Err(DecodeError::new(Reference, 0));
         }
         out.all_or_nothing(|out| W::decode(self, wire, Some(reference), out))
     }

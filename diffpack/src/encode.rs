@@ -112,7 +112,7 @@ impl<W: entries::Word> Encoder<W> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`encode`](Encode::encode). If the reference has another length than `raw`, `needed` is `usize::MAX`, as no room will do.
+    /// Those of [`encode`](Encode::encode); [`Reference`](mpress_codec::EncodeErrorKind::Reference) if the reference is not as long as `raw`.
     pub fn encode_with(
         &mut self,
         reference: &[u8],
@@ -120,7 +120,7 @@ impl<W: entries::Word> Encoder<W> {
         out: &mut Out<'_>,
     ) -> Result<(), EncodeError> {
         if reference.len() != raw.len() {
-            return Err(EncodeError::new(usize::MAX, out.remaining()));
+            return Err(EncodeError::reference(reference.len(), raw.len()));
         }
         self.with_reference(raw, reference, out)
     }

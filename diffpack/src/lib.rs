@@ -20,8 +20,8 @@ pub use entries::Word;
 #[cfg(feature = "std")]
 pub use mpress_codec::io;
 pub use mpress_codec::{
-    Codec, CodecId, Decode, DecodeError, DecodeErrorKind, Encode, EncodeError, Full, Out, Reset, decode_into,
-    decode_into_uninit, encode_into, simd,
+    Codec, CodecId, Decode, DecodeError, DecodeErrorKind, Encode, EncodeError, EncodeErrorKind, Full, Out,
+    Reset, decode_into, decode_into_uninit, encode_into, simd,
 };
 #[cfg(feature = "alloc")]
 pub use mpress_codec::{Compress, Pod, codec_of, compress_with, decoded_len, decompress_with};

@@ -5,7 +5,7 @@ use crate::{RECORDS, header};
 use mpress_codec::conformance::{self, random_bytes, tiers};
 use mpress_codec::simd::Simd;
 use mpress_corpus::shared::corpus;
-use mpress_diffpack::DecodeErrorKind::{self, Corrupt, Length, State, Truncated, Unsupported};
+use mpress_diffpack::DecodeErrorKind::{self, Corrupt, Length, Truncated, Unsupported};
 use mpress_diffpack::{Decode, DecodeError, Decoder, Effort, Encode, EncodeError, Encoder, Out, Reset, Word};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -109,13 +109,19 @@ fn what_does_not_fit_is_refused() {
     let without = conformance::decode(&mut Decoder::<u64>::new(), &wire, 64);
     assert_eq!(without, Err(Unsupported));
     for len in [0, 63, 65, 1000] {
-        assert_eq!(decode::<u64>(Simd::SCALAR, &vec![0; len], &wire, 64), Err(State), "{len} bytes");
+        assert_eq!(
+            decode::<u64>(Simd::SCALAR, &vec![0; len], &wire, 64),
+            Err(DecodeErrorKind::Reference),
+            "{len} bytes"
+        );
         let (raw, mut room) = ([1; 64], [0; 1000]);
         let mut out = Out::from_slice(&mut room);
         let error = Encoder::<u64>::new(Effort::Fast).encode_with(&vec![0; len], &raw, &mut out);
-        assert_eq!((error, out.len()), (Err(EncodeError::new(usize::MAX, 1000)), 0));
+        assert_eq!((error, out.len()), (Err(EncodeError::reference(len, 64)), 0));
+        let text = format!("the reference has {len} bytes, the message 64");
+        assert_eq!(error.unwrap_err().to_string(), text);
     }
-    assert_eq!(decode::<u64>(Simd::SCALAR, &reference, &wire, 0), Err(State));
+    assert_eq!(decode::<u64>(Simd::SCALAR, &reference, &wire, 0), Err(DecodeErrorKind::Reference));
     assert_eq!(said::<u64>(&[], &header(REFERENCE, 0)), Ok(vec![]));
 }
 
