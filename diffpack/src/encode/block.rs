@@ -7,7 +7,7 @@ use super::lookback::Lookback;
 use super::piece::Message;
 use super::refer::Referring;
 use super::search::Shortlist;
-use super::split::Dealt;
+use super::split::{Coding, Dealt};
 use super::stream::Stream;
 use crate::effort::Settings;
 use crate::format::{BLOCK, Domain, GROUP, GROUPS, Head, Predictor, Slots};
@@ -21,6 +21,8 @@ const SPARE: usize = 2 * GROUP;
 
 /// Strip counts, packed (format, section 5).
 pub(super) type Strip = [u8; GROUPS / 2];
+/// The predictor of a block, its maximum, and its strip counts.
+pub(super) type Found<W> = (Predictor, W, Option<Strip>);
 
 /// Scratch memory for encoding blocks.
 #[derive(Clone, Debug)]
@@ -32,7 +34,7 @@ pub(super) struct Blocks {
     pub(super) last: Option<Choice>,
     pub(super) referring: Referring,
     pub(super) residuals: Block,
-    dealt: Dealt,
+    pub(super) dealt: Dealt,
     pub(super) lookback: Lookback,
 }
 
@@ -85,23 +87,23 @@ impl Blocks {
         match self.choose(kernel, words, at, shortlist, settings) {
             Some(predictor) => {
                 let (maximum, strip) = self.find_residuals(kernel, words, at, predictor);
-                let stream = Stream::new::<W, K>(kernel, &self.residuals, raw.len() / W::WIDTH);
-                self.write(kernel, raw, (predictor, maximum, strip), stream, settings, slots, out)
+                let words = raw.len() / W::WIDTH;
+                let stream = Stream::new::<W, K>(kernel, &self.residuals, words);
+                let coding = self.dealt.coding(kernel, &self.residuals, words, stream, settings.thresholds);
+                self.write(kernel, raw, &(predictor, maximum, strip), &coding, slots, out)
             }
             None => stored(raw, out),
         }
     }
 
-    /// Writes the block, or stores it if it would not get shorter. The residuals, with this predictor, maximum and strip counts, have been found.
+    /// Writes the block, or stores it if it would not get shorter. The residuals have been found.
     #[inline(always)]
-    #[expect(clippy::too_many_arguments, reason = "what a block is made with")]
     pub(super) fn write<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
         raw: &[u8],
-        (predictor, maximum, strip): (Predictor, W, Option<Strip>),
-        stream: Stream,
-        settings: &Settings,
+        (predictor, maximum, strip): &Found<W>,
+        coding: &Coding,
         slots: &mut Slots,
         out: &mut Out<'_>,
     ) -> Result<(), Full> {
@@ -111,8 +113,7 @@ impl Blocks {
             Domain::Reference => &self.referring.residuals,
             _ => &self.residuals,
         };
-        let coding = self.dealt.coding(kernel, residuals, words, stream, settings.thresholds);
-        let slot = slots.find(predictor);
+        let slot = slots.find(*predictor);
         let (definition, definition_len) = match slot {
             Some(_) => ([0; 9], 0),
             None => predictor.to_wire(),
@@ -128,7 +129,7 @@ impl Blocks {
         }
         out.extend_from_slice(&head.to_le_bytes())?;
         if slot.is_none() {
-            slots.define(predictor);
+            slots.define(*predictor);
             self.referring.used |= predictor.domain == Domain::Reference;
             out.store(&definition, definition_len)?;
         }
@@ -136,9 +137,9 @@ impl Blocks {
         maximum.store(&mut word, 0);
         out.store(&word, maximum_len)?;
         if let Some(strip) = strip {
-            out.store(&strip, strip_len)?;
+            out.store(strip, strip_len)?;
         }
-        self.dealt.write(kernel, &coding, residuals, words, out)
+        self.dealt.write(kernel, coding, residuals, words, out)
     }
 
     /// Encodes the block at `at` again, by distances to earlier words, and keeps what is shorter. The block and its definitions were written from
@@ -275,6 +276,13 @@ pub(super) fn fill_sample(block: &mut Block, len: usize) {
     if len < BLOCK {
         block.0[len..len.next_multiple_of(SAMPLE)].fill(0);
     }
+}
+
+/// The bytes of a block before its residuals, without those that every block has.
+pub(super) fn beside<W: Word>((predictor, _, strip): &Found<W>, slots: &Slots, words: usize) -> usize {
+    let definition = if slots.find(*predictor).is_some() { 0 } else { predictor.to_wire().1 };
+    let maximum = if predictor.has_maximum() { W::WIDTH } else { 0 };
+    definition + maximum + if strip.is_some() { words.div_ceil(W::LANES).div_ceil(2) } else { 0 }
 }
 
 fn stored(words: &[u8], out: &mut Out<'_>) -> Result<(), Full> {

@@ -103,6 +103,20 @@ impl Dealt {
         Coding { stream, split }
     }
 
+    /// Deals the residuals of a coding that was found before another one.
+    #[inline(always)]
+    pub(super) fn again<W: Word, K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        coding: &Coding,
+        residuals: &Block,
+        words: usize,
+    ) {
+        if let Some(split) = &coding.split {
+            kernel.deal(residuals, &split.mask, words, &mut self.wide, &mut self.narrow);
+        }
+    }
+
     /// Writes the stream, or the mask, the narrow head and two streams.
     #[inline(always)]
     pub(super) fn write<W: Word, K: Kernel<W>>(

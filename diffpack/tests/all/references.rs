@@ -149,6 +149,41 @@ fn the_bit_goes_with_the_block_that_needed_it() {
     assert_eq!(conformance::decode(&mut Decoder::<u64>::new(), &wire, 2000), Ok(raw));
 }
 
+/// Words of 8 bytes.
+fn longs(count: usize, word: impl Fn(usize) -> u64) -> Vec<u8> {
+    (0..count).flat_map(|i| word(i).to_le_bytes()).collect()
+}
+
+/// In place of words with zeros between them, the differences from the reference would have none.
+#[test]
+fn a_reference_does_no_harm_to_sparse_words() {
+    let noise = random_bytes(70, 8 * 496);
+    let word = |i: usize| i64::from_le_bytes(*noise[8 * i..].first_chunk().unwrap());
+    let sparse = |i: usize| if i.is_multiple_of(8) { word(i) >> 24 } else { 0 };
+    let other = |i: usize| if i.is_multiple_of(8) { sparse(i) } else { word(248 + i) >> 34 };
+    let (raw, reference) = (longs(248, |i| sparse(i) as u64), longs(248, |i| other(i) as u64));
+    for &effort in Effort::ALL {
+        let mut encoder = Encoder::<u64>::new(effort);
+        let with = encode(&mut encoder, &reference, &raw).len();
+        let without = conformance::encode(&mut encoder, &raw).len();
+        assert!(with <= without + 8, "{effort:?}: {with}, {without}");
+    }
+}
+
+#[test]
+fn a_reference_helps_although_some_words_differ_completely() {
+    let noise = random_bytes(73, 8 * 2000);
+    let word = |i: usize| u64::from_le_bytes(*noise[8 * i..].first_chunk().unwrap());
+    let level = |i: usize| word(i) >> 14 | 0x3ff << 52;
+    let other = |i: usize| if i.is_multiple_of(8) { word(1000 + i) } else { level(i) };
+    let (raw, reference) = (longs(1000, level), longs(1000, other));
+    for effort in [Effort::Balanced, Effort::Ratio] {
+        let wire = encode(&mut Encoder::<u64>::new(effort), &reference, &raw);
+        // A mask, and one word in eight.
+        assert!(wire.len() < raw.len() / 6, "{effort:?}: {}", wire.len());
+    }
+}
+
 /// A message, and a reference for it: another message, itself, or with words that are more or less by a little, a smooth amount, or sometimes much.
 fn pair() -> impl Strategy<Value = (Vec<u8>, Vec<u8>)> {
     (message(), message(), 0..5_u8, any::<u64>()).prop_map(|(raw, other, kind, seed)| {
