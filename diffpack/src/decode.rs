@@ -6,10 +6,12 @@ mod columns;
 pub(crate) mod rebuild;
 mod stream;
 
+use crate::columns::with_memory;
 use crate::entries;
 use crate::format::{FORMAT, RECORDS, REFERENCE};
 use crate::word::Word;
 use block::{prefetch, read};
+use columns::read_records;
 use core::marker::PhantomData;
 use mpress_codec::DecodeErrorKind::{Length, Reference, Unsupported};
 use mpress_codec::simd::Simd;
@@ -91,7 +93,8 @@ impl<W: Word> Decoder<W> {
         wire.message_len(raw_len)?;
         let Self { simd, scratch, .. } = self;
         if flags & RECORDS != 0 {
-            columns::read_records(*simd, scratch, &mut wire, reference, out)?;
+            let read = |memory: &mut [u8]| read_records(*simd, scratch, &mut wire, reference, memory, out);
+            with_memory(reference, read)?;
         } else {
             read::<W>(*simd, scratch, &mut wire, raw_len / W::WIDTH, reference, out, start)?;
         }

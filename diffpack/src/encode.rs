@@ -13,6 +13,7 @@ mod search;
 mod split;
 mod stream;
 
+use crate::columns::with_memory;
 use crate::decode::Decoder;
 use crate::effort::{Effort, Settings};
 use crate::entries;
@@ -21,7 +22,6 @@ use crate::kernel;
 use crate::kernel::window::Window;
 use crate::word::Word;
 use block::Blocks;
-pub(crate) use columns::{gather_column, second_column};
 use core::marker::PhantomData;
 use fields::{Guess, Structures, is_regular};
 use hints::Hints;
@@ -195,7 +195,7 @@ impl<W: Word> Encoder<W> {
     /// Encodes a message. The reference is as long, or empty if there is none.
     pub(crate) fn message(&mut self, raw: &[u8], reference: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
         let (settings, start) = (self.effort.settings(), out.len());
-        let message = (raw, reference);
+        let message = Message { bytes: raw, reference };
         if settings.records {
             self.words_or_records(message, settings, out)?;
         } else {
@@ -211,11 +211,11 @@ impl<W: Word> Encoder<W> {
     #[inline(never)]
     fn words_or_records(
         &mut self,
-        message: (&[u8], &[u8]),
+        message: Message<'_>,
         settings: &Settings,
         out: &mut Out<'_>,
     ) -> Result<(), Full> {
-        let (raw, _) = message;
+        let raw = message.bytes;
         if !self.hints.remember() {
             self.structures.forget();
         }
@@ -247,7 +247,7 @@ impl<W: Word> Encoder<W> {
     /// Encodes a message of words.
     fn words(
         &mut self,
-        (raw, reference): (&[u8], &[u8]),
+        Message { bytes: raw, reference }: Message<'_>,
         settings: &Settings,
         out: &mut Out<'_>,
     ) -> Result<(), Full> {
@@ -259,7 +259,7 @@ impl<W: Word> Encoder<W> {
         let mut slots = Slots::new();
         blocks.begin_message(settings, hints.remember());
         for start in (0..words.len()).step_by(PIECE) {
-            let message = Message { words: &words[..words.len().min(start + PIECE)], reference };
+            let message = Message { bytes: &words[..words.len().min(start + PIECE)], reference };
             let (source, slots) = (Source::Search(hints), &mut slots);
             kernel::with(
                 *simd,
@@ -270,14 +270,12 @@ impl<W: Word> Encoder<W> {
     }
 
     /// Encodes a message of records with the guessed fields.
-    fn records(
-        &mut self,
-        message: (&[u8], &[u8]),
-        settings: &Settings,
-        out: &mut Out<'_>,
-    ) -> Result<(), Full> {
-        self.blocks.referring.used = false;
-        columns::encode(self.simd, &mut self.blocks, self.structures.fields(), message, settings, out)
+    fn records(&mut self, message: Message<'_>, settings: &Settings, out: &mut Out<'_>) -> Result<(), Full> {
+        let Self { simd, blocks, structures, .. } = self;
+        blocks.referring.used = false;
+        with_memory(message.reference, |memory| {
+            columns::encode(*simd, blocks, structures.fields(), message, settings, memory, out)
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)] // allowed again only in `kernel`, for loads, stores and the calls that rely on a token
 
+mod columns;
 mod decode;
 mod effort;
 mod encode;

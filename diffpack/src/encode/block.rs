@@ -82,7 +82,7 @@ impl Blocks {
         if !message.reference.is_empty() {
             return kernel.apart(|| self.refer(kernel, message, at, shortlist, settings, slots, out));
         }
-        let words = message.words;
+        let words = message.bytes;
         let raw = &words[at..words.len().min(at + BLOCK)];
         match self.choose(kernel, words, at, shortlist, settings) {
             Some(predictor) => {

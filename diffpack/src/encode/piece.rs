@@ -21,10 +21,10 @@ pub(super) enum Source<'a> {
     Columns,
 }
 
-/// The words of a message, and the reference that predicts them, too; it is empty if there is none.
+/// A message or its whole words, and the reference that predicts them, too; it is as long, or empty if there is none.
 #[derive(Clone, Copy)]
 pub(super) struct Message<'a> {
-    pub(super) words: &'a [u8],
+    pub(super) bytes: &'a [u8],
     pub(super) reference: &'a [u8],
 }
 
@@ -47,7 +47,7 @@ impl<W: Word> Work<W> for Piece<'_, '_, W> {
     fn run<K: Kernel<W>>(self, kernel: K) -> Result<(), Full> {
         let Self { message, start, mut source, settings, blocks, slots, out, .. } = self;
         prefetch(Blocks::fill::<W, K> as *const u8, 512);
-        let words = message.words;
+        let words = message.bytes;
         let shortlist = match &mut source {
             Source::Search(hints) => {
                 blocks.window.forget();

@@ -61,7 +61,7 @@ impl Blocks {
         slots: &mut Slots,
         out: &mut Out<'_>,
     ) -> Result<(), Full> {
-        let words = message.words;
+        let words = message.bytes;
         let raw = &words[at..words.len().min(at + BLOCK)];
         let count = raw.len() / W::WIDTH;
         if let Some((predictor, len, kept)) = self.referring.last.take()
@@ -133,7 +133,7 @@ impl Blocks {
             _ => Some(Predictor::STEP),
         };
         let lagged = lagged.map(|lagged| lagged.in_domain(Domain::Reference));
-        let quarter = Message { words: &message.words[..message.words.len().min(at + SAMPLE)], ..message };
+        let quarter = Message { bytes: &message.bytes[..message.bytes.len().min(at + SAMPLE)], ..message };
         let mut best = None;
         for predictor in [Some(Predictor::REFERENCE), lagged].into_iter().flatten() {
             self.reference_residuals(kernel, quarter, at, predictor);
@@ -162,7 +162,7 @@ impl Blocks {
         settings: &Settings,
     ) -> Coding {
         self.reference_residuals(kernel, message, at, predictor);
-        let words = (message.words.len() - at).min(BLOCK) / W::WIDTH;
+        let words = (message.bytes.len() - at).min(BLOCK) / W::WIDTH;
         let residuals = &self.referring.residuals;
         let stream = Stream::new::<W, K>(kernel, residuals, words);
         self.dealt.coding(kernel, residuals, words, stream, settings.thresholds)
@@ -173,7 +173,7 @@ impl Blocks {
     fn reference_residuals<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
-        Message { words, reference }: Message<'_>,
+        Message { bytes: words, reference }: Message<'_>,
         at: usize,
         predictor: Predictor,
     ) {
