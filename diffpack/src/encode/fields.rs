@@ -102,13 +102,19 @@ impl Structures {
             return Guess::No;
         }
         let stride = stride(simd, message);
+        let words_cost = |range| words_cost::<W>(simd, message, stride, range);
+        let seems_to_gain = |(_, cost)| {
+            let words = words_cost(FIRST);
+            // Zeros say nothing of the rest.
+            words == 0 || gains(cost, words)
+        };
         // The search takes as long as coding some KiB, so that most messages without records must do with a part of it.
-        if let Some((_, cost)) = find(simd, message, stride, FIRST)
-            && gains(cost, words_cost::<W>(simd, message, stride, FIRST))
+        if find(simd, message, stride, FIRST).is_some_and(seems_to_gain)
+            && let words @ 1.. = words_cost(ALL)
             && let Some((fields, cost)) = find(simd, message, stride, ALL)
             // Words of one kind need no columns.
             && !(fields.len() == 1 && stride == W::WIDTH)
-            && gains(cost, words_cost::<W>(simd, message, stride, ALL))
+            && gains(cost, words)
         {
             // The same structures from another offset, as in the parts of a long message.
             let same = (1..=USES).contains(&self.uses)
