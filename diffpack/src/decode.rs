@@ -34,8 +34,8 @@ impl<W: entries::Word> Decoder<W> {
         Self { simd: Simd::detect(), scratch: Scratch::new(), word: PhantomData }
     }
 
-    /// Decodes a wire of [`encode_with`](crate::Encoder::encode_with), which has an example, with the same `reference`; or one without a reference. Another reference of that
-    /// length makes another message, which only a check of the message finds.
+    /// Decodes a wire of [`encode_with`](crate::Encoder::encode_with), which has an example, with the same `reference`; or one without a
+    /// reference. Another reference of that length makes another message, which only a check of the message finds.
     ///
     /// # Errors
     /// Those of [`decode`](Decode::decode); [`Reference`] if the reference is not as long as the output.

@@ -82,16 +82,17 @@ impl<W: entries::Word> Encoder<W> {
         }
     }
 
-    /// An encoder that remembers which predictors were good for earlier messages of the same length and so has less to search. Its output depends on
-    /// the earlier messages; every decoder reads it.
+    /// An encoder that remembers which predictors were good for earlier messages of the same length and so has less to search. Its output
+    /// depends on the earlier messages; every decoder reads it.
     #[must_use]
     pub fn remembering(effort: Effort) -> Self {
         Self { hints: Hints::some(), ..Self::new(effort) }
     }
 
     /// Encodes `raw` as [`encode`](Encode::encode) does, with another message of the same length as a `reference`, which
-    /// [`decode_with`](crate::Decoder::decode_with) then needs, too: the last message of a channel, for example, where the receiver is known to have it. It may have any bytes;
-    /// those help that are near the message's at the same place. Where none help, the wire is one that [`decode`](mpress_codec::Decode::decode) reads, too.
+    /// [`decode_with`](crate::Decoder::decode_with) then needs, too: the last message of a channel, for example, where the receiver is
+    /// known to have it. It may have any bytes; those help that are near the message's at the same place. Where none help, the wire is one
+    /// that [`decode`](mpress_codec::Decode::decode) reads, too.
     ///
     /// ```
     /// use mpress_diffpack::{Decoder64, Effort, Encode, Encoder64, Out};
@@ -112,7 +113,8 @@ impl<W: entries::Word> Encoder<W> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`encode`](Encode::encode); [`Reference`](mpress_codec::EncodeErrorKind::Reference) if the reference is not as long as `raw`.
+    /// Those of [`encode`](Encode::encode); [`Reference`](mpress_codec::EncodeErrorKind::Reference) if the reference is not as long as
+    /// `raw`.
     pub fn encode_with(
         &mut self,
         reference: &[u8],
@@ -122,7 +124,7 @@ impl<W: entries::Word> Encoder<W> {
         if reference.len() != raw.len() {
             return Err(EncodeError::reference(reference.len(), raw.len()));
         }
-        self.with_reference(raw, reference, out)
+        self.write_message(raw, reference, out)
     }
 
     /// Uses a kernel of this tier. The wire is the same at every tier.
@@ -140,21 +142,21 @@ impl<W: entries::Word> Encode for Encoder<W> {
         raw_len.checked_add(raw_len.div_ceil(BLOCK) * Head::BYTES)?.checked_add(header)
     }
 
-    /// Returns `Some(false)` if all bits of the words look random. Takes a tenth of a microsecond, or half a microsecond from 256 KiB on; some
-    /// microseconds if the words look random, unless the effort is `Fast`, because the message may consist of structures. Asks for the code of `encode`
-    /// if the message is short, so that it is near where caches are cold.
+    /// Returns `Some(false)` if all bits of the words look random. Takes a tenth of a microsecond, or half a microsecond from 256 KiB on;
+    /// some microseconds if the words look random, unless the effort is `Fast`, because the message may consist of structures. Asks for the
+    /// code of `encode` if the message is short, so that it is near where caches are cold.
     fn worthwhile(&self, raw: &[u8]) -> Option<bool> {
         Some(W::worthwhile(self, raw))
     }
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
-        self.with_reference(raw, &[], out)
+        self.write_message(raw, &[], out)
     }
 }
 
 impl<W: entries::Word> Encoder<W> {
     /// Encodes a message. The reference is as long, or empty if there is none.
-    fn with_reference(&mut self, raw: &[u8], reference: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
+    fn write_message(&mut self, raw: &[u8], reference: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
         if self.hints.remember() {
             out.within(most, |out| W::encode(self, raw, reference, out))

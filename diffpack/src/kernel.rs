@@ -1,8 +1,8 @@
 //! The operations on blocks: a [`Kernel`] for each SIMD tier.
 //!
-//! What works on blocks is generic over the kernel; [`with`] selects it once per stretch of blocks. Code is large if it is compiled for each word and
-//! tier, so each such [`Work`] is called in several places but has one instance for both. What works on messages does not know the kernel. [`scalar`] defines the
-//! operations: every other kernel gives the same result for every input, valid or not.
+//! What works on blocks is generic over the kernel; [`with`] selects it once per stretch of blocks. Code is large if it is compiled for
+//! each word and tier, so each such [`Work`] is called in several places but has one instance for both. What works on messages does not
+//! know the kernel. [`scalar`] defines the operations: every other kernel gives the same result for every input, valid or not.
 #![allow(unsafe_code)]
 
 /// The operations of a kernel that are functions of its modules. `unsafe`, where the argument says so, because these have target features.
@@ -62,7 +62,7 @@ macro_rules! operations {
             fixed::against(words: &[u8], reference: &[u8], residuals: &mut Groups);
             fixed::undo_against(reference: &[u8], residuals: &mut Groups);
             fixed::minus(words: &[u8], reference: &[u8], differences: &mut [u8]);
-            fixed::more(others: &Block, residuals: &mut Groups);
+            fixed::add_zigzagged(others: &Block, residuals: &mut Groups);
         }
     };
 }
@@ -105,7 +105,7 @@ macro_rules! fixed {
             against(words: &[u8], reference: &[u8], residuals: &mut Groups);
             undo_against(reference: &[u8], residuals: &mut Groups);
             minus(words: &[u8], reference: &[u8], differences: &mut [u8]);
-            more(others: &Block, residuals: &mut Groups);
+            add_zigzagged(others: &Block, residuals: &mut Groups);
         }
     };
     (@ $features:tt $($name:ident($($value:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
@@ -159,7 +159,8 @@ use mpress_codec_support::{Avx2, Avx512};
 pub(crate) use scalar::{Scalar, undo_below, undo_difference};
 use window::Window;
 
-/// The longest message that is brought near with the code for it: in longer ones the processor does that by itself, and the code takes a small part of the time.
+/// The longest message that is brought near with the code for it: in longer ones the processor does that by itself, and the code takes a
+/// small part of the time.
 pub(crate) const SHORT: usize = 16 << 10;
 /// The number of lags that [`Kernel::lag_scores`] examines together.
 pub(crate) const LAGS: usize = 16;
@@ -213,7 +214,8 @@ pub(crate) trait Kernel<W>: Copy {
     fn spread(self, packed: u64, bits: u32) -> u64;
     /// The inverse of [`spread`](Kernel::spread): the lowest `bits` bits of each byte, one after the other.
     fn gather(self, spread: u64, bits: u32) -> u64;
-    /// Eight bytes of each number. In one store, because they are loaded together: that would wait for several until all stores before are in the cache.
+    /// Eight bytes of each number. In one store, because they are loaded together: that would wait for several until all stores before are
+    /// in the cache.
     #[inline(always)]
     fn joined(self, eights: [u64; GROUPS / 8]) -> Widths {
         *eights.map(u64::to_le_bytes).as_flattened().first_chunk().unwrap_or(&[0; GROUPS])
@@ -228,8 +230,8 @@ pub(crate) trait Kernel<W>: Copy {
     /// The sum of the widths of the eight groups at `at`, if coded as differences.
     fn difference_cost(self, bytes: &[u8], at: usize, lags: &[u16]) -> u32;
     fn below_cost(self, bytes: &[u8], at: usize, rotation: u32) -> u32;
-    /// For each lag from `first` up, the sum over `places` of the width of the zigzagged difference by this lag, of words or of their differences
-    /// by `base`.
+    /// For each lag from `first` up, the sum over `places` of the width of the zigzagged difference by this lag, of words or of their
+    /// differences by `base`.
     fn lag_scores(self, bytes: &[u8], places: &[usize], base: usize, first: usize, scores: &mut [u32; LAGS]);
     /// A mask of the residuals wider than `width`.
     fn above(self, residuals: &Block, width: u32) -> Mask;
@@ -255,8 +257,8 @@ pub(crate) trait Kernel<W>: Copy {
     fn to_float(self, fixed: &[u8], unit: u32, words: &mut [u8]);
     /// Adds some floats to the statistics.
     fn span(self, words: &[u8], span: &mut Span);
-    /// The number of trailing zeros common to all differences of each group, at most 15; 0 if all differences are 0. `residuals` must be those of a
-    /// difference.
+    /// The number of trailing zeros common to all differences of each group, at most 15; 0 if all differences are 0. `residuals` must be
+    /// those of a difference.
     fn trailing_zeros(self, residuals: &Block) -> Widths;
     /// Shifts `counts` trailing zeros out of the differences of each group.
     fn strip(self, residuals: &mut Block, counts: &Widths);
@@ -269,7 +271,7 @@ pub(crate) trait Kernel<W>: Copy {
     /// The differences between words and those of a reference.
     fn minus(self, words: &[u8], reference: &[u8], differences: &mut [u8]);
     /// Adds zigzagged differences to others.
-    fn more(self, others: &Block, residuals: &mut Groups);
+    fn add_zigzagged(self, others: &Block, residuals: &mut Groups);
 }
 
 /// An operation to run with a kernel. `run` and what it calls for every block are inlined into the kernel's `enter`.

@@ -1,5 +1,5 @@
-//! Residuals to words: how a decoder reconstructs a block once its head has been read. [`in_steps`] is the portable way; the other kernels have ways of their own
-//! (`kernel/avx2/undo.rs`, `kernel/avx512/rebuild.rs`).
+//! Residuals to words: how a decoder reconstructs a block once its head has been read. [`in_steps`] is the portable way; the other kernels
+//! have ways of their own (`kernel/avx2/undo.rs`, `kernel/avx512/rebuild.rs`).
 #![forbid(unsafe_code)]
 
 use crate::format::{BLOCK, Domain, GROUP, MAX_REACH, Predictor};
@@ -49,8 +49,8 @@ impl Scratch {
     }
 }
 
-/// Appends the words of a block to the message that begins at `start` of `out`, in one pass for each step, through buffers. The residuals are `packed` or, if that is
-/// `None`, in `scratch`.
+/// Appends the words of a block to the message that begins at `start` of `out`, in one pass for each step, through buffers. The residuals
+/// are `packed` or, if that is `None`, in `scratch`.
 pub(crate) fn in_steps<W: Word>(
     packed: Option<Packed<'_>>,
     form: &Form<'_, W>,

@@ -142,8 +142,8 @@ impl Blocks {
         self.dealt.write(kernel, coding, residuals, words, out)
     }
 
-    /// Encodes the block at `at` again, by distances to earlier words, and keeps what is shorter. The block and its definitions were written from
-    /// `start` of `out` on; before it, `before` was the table, and `used` said whether a block needs the reference.
+    /// Encodes the block at `at` again, by distances to earlier words, and keeps what is shorter. The block and its definitions were
+    /// written from `start` of `out` on; before it, `before` was the table, and `used` said whether a block needs the reference.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "what a block is made with")]
     pub(super) fn look_back<W: Word, K: Kernel<W>>(

@@ -30,8 +30,8 @@ pub(super) struct Filled {
 }
 
 impl Blocks {
-    /// The predictor of the shortlist that seems to need the fewest bits; `None` if all are out of reach. The best one is kept for some blocks, as
-    /// long as its cost does not grow.
+    /// The predictor of the shortlist that seems to need the fewest bits; `None` if all are out of reach. The best one is kept for some
+    /// blocks, as long as its cost does not grow.
     #[inline(always)]
     pub(super) fn choose<W: Word, K: Kernel<W>>(
         &mut self,

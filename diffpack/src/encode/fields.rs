@@ -75,8 +75,8 @@ impl Structures {
         self.pass_over();
     }
 
-    /// Handles a message without records. The number of messages skipped grows with each miss, because a search takes as long as coding a short
-    /// message. The fields are kept, as messages of records may follow.
+    /// Handles a message without records. The number of messages skipped grows with each miss, because a search takes as long as coding a
+    /// short message. The fields are kept, as messages of records may follow.
     fn pass_over(&mut self) {
         self.misses = (self.misses * 4 + 3).min(PATIENCE);
         self.rest = self.misses;

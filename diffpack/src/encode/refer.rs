@@ -14,7 +14,7 @@ use crate::kernel::{Kernel, SAMPLE};
 use crate::word::Word;
 use mpress_codec::{Full, Out};
 
-/// A predictor that saved much is kept while its bytes grow by no more than this fraction, and these.
+/// A predictor that saved much is kept while its bytes grow by no more than this fraction and this number.
 const KEEP: usize = 16;
 /// It saved much if it saved this fraction.
 const MUCH: usize = 8;
@@ -48,7 +48,7 @@ impl Referring {
 }
 
 impl Blocks {
-    /// Encodes the block at `at`.
+    /// Encodes the block at `at` of a message with a reference.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "what a block is made with")]
     pub(super) fn refer<W: Word, K: Kernel<W>>(

@@ -1,4 +1,5 @@
-//! Makes the shortlist: samples a stretch of a message to find its record stride and row length, and ranks the predictors that these suggest.
+//! Makes the shortlist: samples a stretch of a message to find its record stride and row length, and ranks the predictors that these
+//! suggest.
 //!
 //! Uses integer arithmetic only, so every tier finds the same.
 #![forbid(unsafe_code)]
@@ -130,8 +131,8 @@ pub(super) struct Search<'a, K> {
 }
 
 impl<K> Search<'_, K> {
-    /// Whether compression can gain anything. A few samples show whether all bits are noise: the range of the words in each, and the differences of
-    /// some words at each stride.
+    /// Whether compression can gain anything. A few samples show whether all bits are noise: the range of the words in each, and the
+    /// differences of some words at each stride.
     pub(super) fn is_worthwhile<W: Word>(&self) -> bool
     where
         K: Kernel<W>,
@@ -232,8 +233,9 @@ impl<K> Search<'_, K> {
         ranking.shortlist(self.settings, |_| true)
     }
 
-    /// The unit in which every float of the message is a whole number that fits in a word, so that fixed point restores it. `None` if there is no
-    /// such unit, if fewer than a quarter of the floats have trailing zeros in their fraction, or if the effort does not use fixed point.
+    /// The unit in which every float of the message is a whole number that fits in a word, so that fixed point restores it. `None` if there
+    /// is no such unit, if fewer than a quarter of the floats have trailing zeros in their fraction, or if the effort does not use fixed
+    /// point.
     pub(super) fn unit<W: Word>(&self) -> Option<u16>
     where
         K: Kernel<W>,

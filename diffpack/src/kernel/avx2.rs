@@ -17,7 +17,8 @@ use mpress_codec_support::avx2::store;
 pub(super) use pack::{spans_nine, sum_and_ends};
 
 impl<W: Word> Kernel<W> for Avx2 {
-    const ENCODES: Code = code!(predict::difference_cost::<W>: 2048, predict::below_cost::<W>: 768, predict::difference::<W>: 1024, predict::widths::<W>: 768, pack::pack::<W>: 1024);
+    const ENCODES: Code = code!(predict::difference_cost::<W>: 2048, predict::below_cost::<W>: 768,
+        predict::difference::<W>: 1024, predict::widths::<W>: 768, pack::pack::<W>: 1024);
     fn prefetch_rebuild(self, predictor: &Predictor) {
         if !predictor.has_maximum() {
             undo::prefetch_code::<W>(predictor.lags());

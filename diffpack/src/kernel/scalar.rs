@@ -19,7 +19,7 @@ pub(super) use fixed::{span, strip, to_fixed, to_float, trailing_zeros, unstrip}
 use mpress_codec::{Full, Out};
 pub(super) use pack::{sum_and_ends, used};
 pub(super) use predict::{lag_scores, shifts, term, terms};
-pub(super) use reference::{against, minus, more, undo_against};
+pub(super) use reference::{add_zigzagged, against, minus, undo_against};
 pub(super) use undo::{SHORT, undo_short};
 pub(crate) use undo::{undo_below, undo_difference};
 

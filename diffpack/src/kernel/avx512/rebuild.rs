@@ -1,8 +1,9 @@
 //! Residuals to words: one pass over the block for each lag shorter than two vectors ([`short`]), and one that appends the words.
 //!
-//! That one reads the terms of longer lags from the message: if y is the difference by the long lags a, b, ..., then x(i) = y(i) + x(i - a) + x(i - b) -
-//! x(i - a - b)..., so nothing but the message itself must be kept. To keep a group in registers from the wire to the message is a seventh faster where all is in
-//! the first cache, but takes a function for each form, and blocks that nearly all wait for the wire, or for the code, do not gain from it.
+//! That one reads the terms of longer lags from the message: if y is the difference by the long lags a, b, ..., then
+//! x(i) = y(i) + x(i - a) + x(i - b) - x(i - a - b)..., so nothing but the message itself must be kept. To keep a group in registers from
+//! the wire to the message is a seventh faster where all is in the first cache, but takes a function for each form, and blocks that nearly
+//! all wait for the wire, or for the code, do not gain from it.
 
 use super::short::{self, SOME, lanes_up, load_edge};
 use crate::decode::rebuild::Form;
@@ -18,8 +19,8 @@ use mpress_codec_support::prefetch;
 /// The terms of three lags, and the word itself.
 const TERMS: usize = 1 << MAX_ORDER;
 
-/// The distance from which on a vector is loaded as it is. Where it spans two recent stores, the load would wait until both are in the cache, so it is made of
-/// two.
+/// The distance from which on a vector is loaded as it is. Where it spans two recent stores, the load would wait until both are in the
+/// cache, so it is made of two.
 const FAR: usize = 12 * GROUP;
 
 /// The words a distance before some others, at least two vectors.
@@ -81,7 +82,8 @@ impl Message {
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
     unsafe fn append(&mut self, v: V, len: usize) {
-        // SAFETY: the caller guarantees that there is room for `len` bytes; of a vector that is longer only the bytes in the mask are written.
+        // SAFETY: the caller guarantees that there is room for `len` bytes; of a vector that is longer only the bytes in the mask are
+        // written.
         unsafe {
             let to = self.start.add(self.len).cast();
             if len >= GROUP {

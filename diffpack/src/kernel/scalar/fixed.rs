@@ -1,6 +1,6 @@
-//! The fixed-point domain (format, section 5).
+//! The fixed-point domain, and references (format, section 5).
 
-pub(super) use super::reference::{against, minus, more, undo_against};
+pub(super) use super::reference::{add_zigzagged, against, minus, undo_against};
 use crate::kernel::block::{Block, Groups, Widths};
 use crate::kernel::{ROUND_BITS, Span};
 use crate::word::Word;

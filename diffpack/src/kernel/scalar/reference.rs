@@ -28,7 +28,7 @@ pub(in crate::kernel) fn minus<W: Word>(words: &[u8], reference: &[u8], differen
 }
 
 #[inline(always)]
-pub(in crate::kernel) fn more<W: Word>(others: &Block, residuals: &mut Groups) {
+pub(in crate::kernel) fn add_zigzagged<W: Word>(others: &Block, residuals: &mut Groups) {
     for (to, other) in W::split_mut(residuals.as_flattened_mut()).0.iter_mut().zip(W::split(&others.0).0) {
         let difference = W::from_bytes(*to).unzigzag().plus(W::from_bytes(*other).unzigzag());
         *to = difference.zigzag().to_bytes();
