@@ -191,14 +191,14 @@ impl<W: Word> Encoder<W> {
         let words = &raw[..raw.len() / W::WIDTH * W::WIDTH];
         // Structures may look like noise when viewed word by word.
         kernel::with(self.simd, Verdict::<W> { words, settings, word: PhantomData })
-            || settings.records && is_regular(self.simd, raw)
+            || settings.thorough && is_regular(self.simd, raw)
     }
 
     /// Encodes a message. The reference is as long, or empty if there is none.
     pub(crate) fn message(&mut self, raw: &[u8], reference: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
         let (settings, start) = (self.effort.settings(), out.len());
         let message = Message { bytes: raw, reference };
-        if settings.records {
+        if settings.thorough {
             self.words_or_records(message, settings, out)?;
         } else {
             self.words(message, settings, out)?;

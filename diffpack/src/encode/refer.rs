@@ -127,7 +127,7 @@ impl Blocks {
             (SAMPLE / W::WIDTH + wide.count() * usize::from(greatest)).div_ceil(W::LANES) as u32
         };
         let lagged = match chosen.domain {
-            _ if !settings.lags => None,
+            _ if !settings.thorough => None,
             Domain::Integer if chosen.reach() > 0 && chosen.reach() * W::WIDTH <= REACH => Some(chosen),
             Domain::Integer | Domain::Fixed(_) => None,
             _ => Some(Predictor::STEP),

@@ -184,7 +184,7 @@ impl<K> Search<'_, K> {
         let by_stride = self.rank::<W>(&mut ranking, &samples, &[stride]).min(base);
         // If even this does not help, longer differences are of little use.
         let is_smooth = ranking.entries[0].0 >= by_stride;
-        if is_smooth || !self.settings.hurry {
+        if is_smooth || self.settings.thorough {
             let rows = self.rows::<W>(stride);
             if let Some(longest) = rows.iter().map(|(_, lag)| *lag).max().filter(|lag| *lag != 0) {
                 samples = self.samples::<W>(2 * longest + stride);
@@ -240,7 +240,7 @@ impl<K> Search<'_, K> {
     where
         K: Kernel<W>,
     {
-        if W::FRACTION == 0 || !self.settings.fixed {
+        if W::FRACTION == 0 || !self.settings.thorough {
             return None;
         }
         let mut span = Span::default();
@@ -285,7 +285,7 @@ impl<K> Search<'_, K> {
             return rows;
         }
         let places: [usize; PLACES] = self.places::<W, _>(lowest, words);
-        let places = &places[..if self.settings.hurry { PLACES / 2 } else { PLACES }];
+        let places = &places[..if self.settings.thorough { PLACES } else { PLACES / 2 }];
         let mut scores = [0; LAGS];
         for first in (2..longest).step_by(LAGS) {
             self.kernel.lag_scores(self.message, places, stride, first, &mut scores);
