@@ -43,9 +43,9 @@ impl Dealt {
         stream: &Stream,
         thresholds: usize,
     ) -> Option<Split> {
-        let greatest = stream.greatest();
         let (mut best, mut least, mut dealt) = (None, stream.len, 0);
-        let below = BELOW_GREATEST.iter().take(thresholds).map_while(|below| greatest.checked_sub(*below));
+        let below =
+            BELOW_GREATEST.iter().take(thresholds).map_while(|below| stream.maximum.checked_sub(*below));
         for threshold in core::iter::once(0).chain(below.filter(|threshold| *threshold != 0)) {
             let mut mask = kernel.above(residuals, threshold.into());
             mask[words.div_ceil(8)..].fill(0);

@@ -88,31 +88,25 @@ impl Predictor {
 
     /// The definition's wire form and its length in bytes.
     pub(crate) fn to_wire(self) -> ([u8; 9], usize) {
-        let mut wire = [0; 9];
-        let (code, unit) = match self.domain {
-            Domain::Integer => (0, None),
-            Domain::Below => (1, None),
-            Domain::BelowRotated => (2, None),
-            Domain::Fixed(unit) => (3, Some(unit)),
-            Domain::Lookback => (4, None),
-            Domain::Reference => (5, None),
+        let (mut wire, mut lags_at) = ([0; 9], 1);
+        let code = match self.domain {
+            Domain::Integer => 0,
+            Domain::Below => 1,
+            Domain::BelowRotated => 2,
+            Domain::Fixed(unit) => {
+                (lags_at, [wire[1], wire[2]]) = (3, unit.to_le_bytes());
+                3
+            }
+            Domain::Lookback => 4,
+            Domain::Reference => 5,
         };
         let long = self.lags().iter().any(|lag| *lag > 255);
         wire[0] = code | self.order << 3 | u8::from(long) << 5;
-        let mut len = 1;
-        let mut put = |bytes: &[u8]| {
-            if let Some(to) = wire.get_mut(len..len + bytes.len()) {
-                to.copy_from_slice(bytes);
-                len += bytes.len();
-            }
-        };
-        if let Some(unit) = unit {
-            put(&unit.to_le_bytes());
+        let lag_bytes = 1 + usize::from(long);
+        for (to, lag) in wire[lags_at..].chunks_exact_mut(lag_bytes).zip(self.lags()) {
+            to.copy_from_slice(&lag.to_le_bytes()[..lag_bytes]);
         }
-        for lag in self.lags() {
-            put(&lag.to_le_bytes()[..1 + usize::from(long)]);
-        }
-        (wire, len)
+        (wire, lags_at + self.lags().len() * lag_bytes)
     }
 
     /// Reads a definition from the front of `wire`. Returns its length in bytes too.
