@@ -5,6 +5,24 @@
 //! know the kernel. [`scalar`] defines the operations: every other kernel gives the same result for every input, valid or not.
 #![allow(unsafe_code)]
 
+/// Calls a macro with the operations of the module `portable` after others.
+macro_rules! with_portable {
+    ($macro:ident! $($others:tt)*) => {
+        $macro! { $($others)*
+            portable::to_fixed(words: &[u8], unit: u32, fixed: &mut [u8]);
+            portable::to_float(fixed: &[u8], unit: u32, words: &mut [u8]);
+            portable::span(words: &[u8], span: &mut Span);
+            portable::trailing_zeros(residuals: &Block) -> Widths;
+            portable::strip(residuals: &mut Block, counts: &Widths);
+            portable::unstrip(residuals: &mut Groups, counts: &Widths);
+            portable::against(words: &[u8], reference: &[u8], residuals: &mut Groups);
+            portable::undo_against(reference: &[u8], residuals: &mut Groups);
+            portable::minus(words: &[u8], reference: &[u8], differences: &mut [u8]);
+            portable::add_zigzagged(others: &Block, residuals: &mut Groups);
+        }
+    };
+}
+
 /// The operations of a kernel that are functions of its modules. `unsafe`, where the argument says so, because these have target features.
 macro_rules! operations {
     (@ $safety:tt $($module:ident::$name:ident($($value:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
@@ -41,7 +59,7 @@ macro_rules! operations {
         }
     };
     ($($safety:tt)?) => {
-        operations! { @ ($($safety)?)
+        with_portable! { operations! @ ($($safety)?)
             predict::difference(bytes: &[u8], at: usize, lags: &[u16], residuals: &mut [Group]);
             predict::below(words: &[Group], rotation: u32, residuals: &mut [Group]) -> W;
             predict::widths(residuals: &[Group]) -> Widths;
@@ -53,16 +71,6 @@ macro_rules! operations {
             split::collect(wide: &Block, narrow: &Block, mask: &Mask, residuals: &mut Groups);
             pack::pack(residuals: &Block, widths: &Widths, words: usize, out: &mut Out<'_>) -> Result<(), Full>;
             pack::unpack(wire: &[u8], widths: &Widths, words: usize, residuals: &mut Groups);
-            fixed::to_fixed(words: &[u8], unit: u32, fixed: &mut [u8]);
-            fixed::to_float(fixed: &[u8], unit: u32, words: &mut [u8]);
-            fixed::span(words: &[u8], span: &mut Span);
-            fixed::trailing_zeros(residuals: &Block) -> Widths;
-            fixed::strip(residuals: &mut Block, counts: &Widths);
-            fixed::unstrip(residuals: &mut Groups, counts: &Widths);
-            fixed::against(words: &[u8], reference: &[u8], residuals: &mut Groups);
-            fixed::undo_against(reference: &[u8], residuals: &mut Groups);
-            fixed::minus(words: &[u8], reference: &[u8], differences: &mut [u8]);
-            fixed::add_zigzagged(others: &Block, residuals: &mut Groups);
         }
     };
 }
@@ -91,32 +99,21 @@ macro_rules! apart {
     };
 }
 
-/// A module of the functions for fixed point and references: those of the portable kernel, compiled for these features.
+/// The module `portable` of a kernel: that of the portable kernel, compiled for these features.
 #[cfg(target_arch = "x86_64")]
-macro_rules! fixed {
+macro_rules! portable {
     ($features:literal) => {
-        fixed! { @ $features
-            to_fixed(words: &[u8], unit: u32, fixed: &mut [u8]);
-            to_float(fixed: &[u8], unit: u32, words: &mut [u8]);
-            span(words: &[u8], span: &mut Span);
-            trailing_zeros(residuals: &Block) -> Widths;
-            strip(residuals: &mut Block, counts: &Widths);
-            unstrip(residuals: &mut Groups, counts: &Widths);
-            against(words: &[u8], reference: &[u8], residuals: &mut Groups);
-            undo_against(reference: &[u8], residuals: &mut Groups);
-            minus(words: &[u8], reference: &[u8], differences: &mut [u8]);
-            add_zigzagged(others: &Block, residuals: &mut Groups);
-        }
+        with_portable! { portable! @ $features }
     };
-    (@ $features:tt $($name:ident($($value:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
-        mod fixed {
+    (@ $features:tt $(portable::$name:ident($($value:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
+        mod portable {
             use crate::kernel::block::{Block, Groups, Widths};
             use crate::kernel::{Span, scalar};
             use crate::word::Word;
             $(
                 #[target_feature(enable = $features)]
                 pub(super) fn $name<W: Word>($($value: $type),*) $(-> $result)? {
-                    scalar::$name::<W>($($value),*)
+                    scalar::portable::$name::<W>($($value),*)
                 }
             )*
         }

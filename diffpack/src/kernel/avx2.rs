@@ -1,6 +1,6 @@
 //! The kernel for AVX2 and BMI2: a group fills two vectors.
 
-fixed!("avx2,bmi1,bmi2,lzcnt,popcnt");
+portable!("avx2,bmi1,bmi2,lzcnt,popcnt");
 mod pack;
 mod predict;
 mod split;

@@ -14,7 +14,7 @@ macro_rules! each {
     };
 }
 
-fixed!("avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt");
+portable!("avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt");
 mod pack;
 mod predict;
 mod rebuild;

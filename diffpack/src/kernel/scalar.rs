@@ -3,10 +3,9 @@
 //! Functions that the other kernels call are always inlined, so that they are compiled for those kernels' instructions.
 #![forbid(unsafe_code)]
 
-mod fixed;
 mod pack;
+pub(super) mod portable;
 mod predict;
-mod reference;
 mod split;
 mod undo;
 
@@ -15,11 +14,9 @@ use crate::decode::rebuild::{Form, Packed, Scratch, in_steps};
 use crate::format::Predictor;
 use crate::kernel::block::{Block, Group, Groups, Mask, Widths};
 use crate::word::Word;
-pub(super) use fixed::{span, strip, to_fixed, to_float, trailing_zeros, unstrip};
 use mpress_codec::{Full, Out};
 pub(super) use pack::{sum_and_ends, used};
 pub(super) use predict::{lag_scores, shifts, term, terms};
-pub(super) use reference::{add_zigzagged, against, minus, undo_against};
 pub(super) use undo::{SHORT, undo_short};
 pub(crate) use undo::{undo_below, undo_difference};
 
