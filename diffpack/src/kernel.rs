@@ -9,25 +9,25 @@
 macro_rules! with_portable {
     ($macro:ident! $($others:tt)*) => {
         $macro! { $($others)*
-            portable::to_fixed(words: &[u8], unit: u32, fixed: &mut [u8]);
-            portable::to_float(fixed: &[u8], unit: u32, words: &mut [u8]);
-            portable::span(words: &[u8], span: &mut Span);
-            portable::trailing_zeros(residuals: &Block) -> Widths;
-            portable::strip(residuals: &mut Block, counts: &Widths);
-            portable::unstrip(residuals: &mut Groups, counts: &Widths);
-            portable::against(words: &[u8], reference: &[u8], residuals: &mut Groups);
-            portable::undo_against(reference: &[u8], residuals: &mut Groups);
-            portable::minus(words: &[u8], reference: &[u8], differences: &mut [u8]);
-            portable::add_zigzagged(others: &Block, residuals: &mut Groups);
+            portable::to_fixed<W>(words: &[u8], unit: u32, fixed: &mut [u8]);
+            portable::to_float<W>(fixed: &[u8], unit: u32, words: &mut [u8]);
+            portable::span<W>(words: &[u8], span: &mut Span);
+            portable::trailing_zeros<W>(residuals: &Block) -> Widths;
+            portable::strip<W>(residuals: &mut Block, counts: &Widths);
+            portable::unstrip<W>(residuals: &mut Groups, counts: &Widths);
+            portable::against<W>(words: &[u8], reference: &[u8], residuals: &mut Groups);
+            portable::undo_against<W>(reference: &[u8], residuals: &mut Groups);
+            portable::minus<W>(words: &[u8], reference: &[u8], differences: &mut [u8]);
+            portable::add_zigzagged<W>(others: &Block, residuals: &mut Groups);
         }
     };
 }
 
 /// The operations of a kernel that are functions of its modules. `unsafe`, where the argument says so, because these have target features.
 macro_rules! operations {
-    (@ $safety:tt $($module:ident::$name:ident($($value:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
-        $(fn $name(self, $($value: $type),*) $(-> $result)? {
-            operations!(@call $safety $module::$name::<W>($($value),*))
+    (@ $safety:tt $($(#[$inline:ident])? $module:ident::$name:ident$(<$word:ident>)?($($value:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
+        $($(#[$inline])? fn $name(self, $($value: $type),*) $(-> $result)? {
+            operations!(@call $safety $module::$name$(::<$word>)?($($value),*))
         })*
     };
     (@call () $call:expr) => { $call };
@@ -35,42 +35,23 @@ macro_rules! operations {
         // SAFETY: `self` proves the features that the call requires.
         unsafe { $call }
     };
-    // Those on single numbers and on widths, which every tier with BMI2 and AVX2 has in common.
-    (x86) => {
-        #[inline]
-        fn spread(self, packed: u64, bits: u32) -> u64 {
-            // SAFETY: `self` proves the features that the call requires; so below.
-            unsafe { super::avx2::spread(packed, bits) }
-        }
-        #[inline]
-        fn gather(self, spread: u64, bits: u32) -> u64 {
-            // SAFETY: as above.
-            unsafe { super::avx2::gather(spread, bits) }
-        }
-        #[inline]
-        fn joined(self, eights: [u64; GROUPS / 8]) -> Widths {
-            // SAFETY: as above.
-            unsafe { super::avx2::joined(eights) }
-        }
-        #[inline]
-        fn sum_and_ends(self, widths: &Widths, groups: usize) -> (usize, u8, u8) {
-            // SAFETY: as above.
-            unsafe { super::avx2::sum_and_ends(widths, groups) }
-        }
-    };
     ($($safety:tt)?) => {
         with_portable! { operations! @ ($($safety)?)
-            predict::difference(bytes: &[u8], at: usize, lags: &[u16], residuals: &mut [Group]);
-            predict::below(words: &[Group], rotation: u32, residuals: &mut [Group]) -> W;
-            predict::widths(residuals: &[Group]) -> Widths;
-            predict::difference_cost(bytes: &[u8], at: usize, lags: &[u16]) -> u32;
-            predict::below_cost(bytes: &[u8], at: usize, rotation: u32) -> u32;
-            predict::lag_scores(bytes: &[u8], places: &[usize], base: usize, first: usize, scores: &mut [u32; LAGS]);
-            split::above(residuals: &Block, width: u32) -> Mask;
-            split::deal(residuals: &Block, mask: &Mask, words: usize, wide: &mut Block, narrow: &mut Block);
-            split::collect(wide: &Block, narrow: &Block, mask: &Mask, residuals: &mut Groups);
-            pack::pack(residuals: &Block, widths: &Widths, words: usize, out: &mut Out<'_>) -> Result<(), Full>;
-            pack::unpack(wire: &[u8], widths: &Widths, words: usize, residuals: &mut Groups);
+            predict::difference<W>(bytes: &[u8], at: usize, lags: &[u16], residuals: &mut [Group]);
+            predict::below<W>(words: &[Group], rotation: u32, residuals: &mut [Group]) -> W;
+            predict::widths<W>(residuals: &[Group]) -> Widths;
+            predict::difference_cost<W>(bytes: &[u8], at: usize, lags: &[u16]) -> u32;
+            predict::below_cost<W>(bytes: &[u8], at: usize, rotation: u32) -> u32;
+            predict::lag_scores<W>(bytes: &[u8], places: &[usize], base: usize, first: usize, scores: &mut [u32; LAGS]);
+            split::above<W>(residuals: &Block, width: u32) -> Mask;
+            split::deal<W>(residuals: &Block, mask: &Mask, words: usize, wide: &mut Block, narrow: &mut Block);
+            split::collect<W>(wide: &Block, narrow: &Block, mask: &Mask, residuals: &mut Groups);
+            pack::pack<W>(residuals: &Block, widths: &Widths, words: usize, out: &mut Out<'_>) -> Result<(), Full>;
+            pack::unpack<W>(wire: &[u8], widths: &Widths, words: usize, residuals: &mut Groups);
+            #[inline] pack::spread(packed: u64, bits: u32) -> u64;
+            #[inline] pack::gather(spread: u64, bits: u32) -> u64;
+            #[inline] pack::joined(eights: [u64; GROUPS / 8]) -> Widths;
+            #[inline] pack::sum_and_ends(widths: &Widths, groups: usize) -> (usize, u8, u8);
         }
     };
 }
@@ -105,7 +86,7 @@ macro_rules! portable {
     ($features:literal) => {
         with_portable! { portable! @ $features }
     };
-    (@ $features:tt $(portable::$name:ident($($value:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
+    (@ $features:tt $(portable::$name:ident<W>($($value:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
         mod portable {
             use crate::kernel::block::{Block, Groups, Widths};
             use crate::kernel::{Span, scalar};
@@ -213,17 +194,11 @@ pub(crate) trait Kernel<W>: Copy {
     fn gather(self, spread: u64, bits: u32) -> u64;
     /// Eight bytes of each number. In one store, because they are loaded together: that would wait for several until all stores before are
     /// in the cache.
-    #[inline(always)]
-    fn joined(self, eights: [u64; GROUPS / 8]) -> Widths {
-        *eights.map(u64::to_le_bytes).as_flattened().first_chunk().unwrap_or(&[0; GROUPS])
-    }
+    fn joined(self, eights: [u64; GROUPS / 8]) -> Widths;
     /// The width of each group of some samples; 0 past the last one.
     fn widths(self, residuals: &[Group]) -> Widths;
     /// The sum, the least and the greatest of the widths of the first `groups` groups: 0, 255 and 0 if there are none.
-    #[inline(always)]
-    fn sum_and_ends(self, widths: &Widths, groups: usize) -> (usize, u8, u8) {
-        scalar::sum_and_ends(widths, groups)
-    }
+    fn sum_and_ends(self, widths: &Widths, groups: usize) -> (usize, u8, u8);
     /// The sum of the widths of the eight groups at `at`, if coded as differences.
     fn difference_cost(self, bytes: &[u8], at: usize, lags: &[u16]) -> u32;
     fn below_cost(self, bytes: &[u8], at: usize, rotation: u32) -> u32;

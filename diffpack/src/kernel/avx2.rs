@@ -9,12 +9,11 @@ pub(super) mod undo;
 use super::{Code, Kernel, LAGS, Span};
 use crate::decode::rebuild::{Form, Packed, Scratch, below};
 use crate::format::{Domain, GROUPS, Predictor};
-use crate::kernel::block::{Block, Group, Groups, Mask, Widths, byte_bits};
+use crate::kernel::block::{Block, Group, Groups, Mask, Widths};
 use crate::word::Word;
 use mpress_codec::{Full, Out};
 use mpress_codec_support::Avx2;
-use mpress_codec_support::avx2::store;
-pub(super) use pack::{spans_nine, sum_and_ends};
+pub(super) use pack::{gather, joined, spans_nine, spread, sum_and_ends};
 
 impl<W: Word> Kernel<W> for Avx2 {
     const ENCODES: Code = code!(predict::difference_cost::<W>: 2048, predict::below_cost::<W>: 768,
@@ -26,7 +25,6 @@ impl<W: Word> Kernel<W> for Avx2 {
     }
     apart!("avx2,bmi1,bmi2,lzcnt,popcnt");
     operations!(unsafe);
-    operations!(x86);
     #[inline(always)]
     fn rebuild(
         self,
@@ -47,24 +45,4 @@ impl<W: Word> Kernel<W> for Avx2 {
             }
         }
     }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-pub(super) fn spread(packed: u64, bits: u32) -> u64 {
-    core::arch::x86_64::_pdep_u64(packed, byte_bits(bits))
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-pub(super) fn gather(spread: u64, bits: u32) -> u64 {
-    core::arch::x86_64::_pext_u64(spread, byte_bits(bits))
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-pub(super) fn joined([a, b, c, d]: [u64; GROUPS / 8]) -> Widths {
-    let mut widths = [0; GROUPS];
-    store(&mut widths, core::arch::x86_64::_mm256_set_epi64x(d as i64, c as i64, b as i64, a as i64));
-    widths
 }

@@ -39,7 +39,6 @@ impl<W: Word> Kernel<W> for Avx512 {
     }
     apart!("avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt");
     operations!(unsafe);
-    operations!(x86);
     fn rebuild(
         self,
         packed: Option<Packed<'_>>,
