@@ -218,7 +218,7 @@ impl Blocks {
         predictor: Predictor,
     ) -> (W, Option<Strip>) {
         let maximum = match predictor.domain {
-            Domain::Below | Domain::BelowRotated => {
+            Domain::Below { rotation } => {
                 let len = (message.len() - at).min(BLOCK);
                 let words = if len.is_multiple_of(SAMPLE) {
                     message[at..at + len].as_chunks().0
@@ -226,8 +226,7 @@ impl Blocks {
                     self.fill(kernel, message, at, Domain::Integer, 0);
                     samples(groups(self.window.block()), len.div_ceil(GROUP))
                 };
-                let rotation = u32::from(predictor.domain == Domain::BelowRotated);
-                kernel.below(words, rotation, &mut self.residuals.groups_mut()[..words.len()])
+                kernel.below(words, rotation.into(), &mut self.residuals.groups_mut()[..words.len()])
             }
             domain => {
                 let groups = (message.len() - at).div_ceil(GROUP).min(GROUPS);

@@ -102,8 +102,9 @@ impl Blocks {
         let quarters = ((message.len() - at) / SAMPLE).clamp(1, BLOCK / SAMPLE);
         let places = (0..quarters).step_by(step).map(|quarter| start + quarter * SAMPLE);
         Some(match predictor.domain {
-            Domain::Below => places.map(|at| kernel.below_cost(bytes, at, 0)).sum(),
-            Domain::BelowRotated => places.map(|at| kernel.below_cost(bytes, at, 1)).sum(),
+            Domain::Below { rotation } => {
+                places.map(|at| kernel.below_cost(bytes, at, rotation.into())).sum()
+            }
             _ => places.map(|at| kernel.difference_cost(bytes, at, predictor.lags())).sum(),
         })
     }

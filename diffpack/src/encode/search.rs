@@ -331,8 +331,7 @@ impl<K> Search<'_, K> {
     {
         let reach = predictor.reach() * W::WIDTH;
         let cost = |at: &usize| match predictor.domain {
-            Domain::Below => self.kernel.below_cost(self.message, *at, 0),
-            Domain::BelowRotated => self.kernel.below_cost(self.message, *at, 1),
+            Domain::Below { rotation } => self.kernel.below_cost(self.message, *at, rotation.into()),
             _ if *at >= reach => self.kernel.difference_cost(self.message, *at, predictor.lags()),
             _ => 8 * W::BITS,
         };

@@ -11,10 +11,8 @@ pub(crate) enum Domain {
     /// Differences of the words.
     #[default]
     Integer,
-    /// The distance below the block's greatest word.
-    Below,
-    /// The same for words rotated left by one, which moves the sign of a float out of the way.
-    BelowRotated,
+    /// The distance below the block's greatest word, all of them rotated left by 0 or 1, which moves the sign of a float out of the way.
+    Below { rotation: u8 },
     /// Differences of the words' fixed-point values in this unit.
     Fixed(u16),
     /// Differences from words at distances that the block has for each word (format, section 6).
@@ -34,8 +32,9 @@ pub(crate) struct Predictor {
 
 impl Predictor {
     /// The distance of each word below the greatest one.
-    pub(crate) const BELOW: Self = Self { domain: Domain::Below, lags: [0; MAX_ORDER], order: 0 };
-    pub(crate) const BELOW_ROTATED: Self = Self { domain: Domain::BelowRotated, ..Self::BELOW };
+    pub(crate) const BELOW: Self =
+        Self { domain: Domain::Below { rotation: 0 }, lags: [0; MAX_ORDER], order: 0 };
+    pub(crate) const BELOW_ROTATED: Self = Self { domain: Domain::Below { rotation: 1 }, ..Self::BELOW };
 
     /// The distance from an earlier word.
     pub(crate) const LOOKBACK: Self = Self { domain: Domain::Lookback, ..Self::BELOW };
@@ -83,7 +82,7 @@ impl Predictor {
     /// Whether a block has a maximum.
     #[inline]
     pub(crate) fn has_maximum(&self) -> bool {
-        matches!(self.domain, Domain::Below | Domain::BelowRotated)
+        matches!(self.domain, Domain::Below { .. })
     }
 
     /// The definition's wire form and its length in bytes.
@@ -91,8 +90,7 @@ impl Predictor {
         let (mut wire, mut lags_at) = ([0; 9], 1);
         let code = match self.domain {
             Domain::Integer => 0,
-            Domain::Below => 1,
-            Domain::BelowRotated => 2,
+            Domain::Below { rotation } => 1 + rotation,
             Domain::Fixed(unit) => {
                 (lags_at, [wire[1], wire[2]]) = (3, unit.to_le_bytes());
                 3
@@ -123,8 +121,8 @@ impl Predictor {
         let wire: &[u8; 9] = window(wire, 0, &mut spare);
         let domain = match kind & 7 {
             0 => Domain::Integer,
-            1 => Domain::Below,
-            2 => Domain::BelowRotated,
+            1 => Domain::Below { rotation: 0 },
+            2 => Domain::Below { rotation: 1 },
             3 => Domain::Fixed(u16::from_le_bytes([wire[1], wire[2]])),
             4 => Domain::Lookback,
             5 => Domain::Reference,

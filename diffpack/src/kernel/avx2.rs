@@ -38,9 +38,9 @@ impl<W: Word> Kernel<W> for Avx2 {
         unsafe {
             match (packed, form.predictor.domain) {
                 // From the wire to the message at once.
-                (Some(packed), Domain::Below) => undo::undo_below::<W, 0>(packed, form, out),
-                (Some(packed), Domain::BelowRotated) => undo::undo_below::<W, 1>(packed, form, out),
-                (None, Domain::Below | Domain::BelowRotated) => below(form, &mut scratch.words, out),
+                (Some(packed), Domain::Below { rotation: 0 }) => undo::undo_below::<W, 0>(packed, form, out),
+                (Some(packed), Domain::Below { .. }) => undo::undo_below::<W, 1>(packed, form, out),
+                (None, Domain::Below { .. }) => below(form, &mut scratch.words, out),
                 _ => undo::rebuild(self, packed, form, scratch, start, out),
             }
         }

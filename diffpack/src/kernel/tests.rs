@@ -247,13 +247,12 @@ fn rebuilt<W: Word, K: Kernel<W>>(kernel: K, message: &[u8], residuals: &Block, 
     for _ in 0..12 {
         let words = [W::BLOCK, 1 + numbers.below(W::BLOCK)][numbers.below(2)];
         let domain = match numbers.below(5) {
-            0 => Domain::Below,
-            1 => Domain::BelowRotated,
+            rotation @ ..2 => Domain::Below { rotation: rotation as u8 },
             2 if W::FRACTION != 0 => Domain::Fixed(numbers.below(1 << W::EXPONENT) as u16),
             _ => Domain::Integer,
         };
         let lags = numbers.lags();
-        let lags = if matches!(domain, Domain::Below | Domain::BelowRotated) { &[][..] } else { &lags };
+        let lags = if matches!(domain, Domain::Below { .. }) { &[][..] } else { &lags };
         let predictor = Predictor::difference(domain, lags).unwrap_or_default();
         let maximum = W::load(message, numbers.below(LEN - 8));
         let form = Form { predictor: &predictor, maximum, words };

@@ -161,7 +161,7 @@ impl Message {
     #[inline(never)]
     unsafe fn below<W: Word>(mut self, residuals: &Groups, form: &Form<'_, W>, len: usize) {
         let maximum = splat(form.maximum);
-        let rotation = u32::from(form.predictor.domain == Domain::BelowRotated);
+        let rotation = u32::from(form.predictor.domain == Domain::Below { rotation: 1 });
         for (group, i) in residuals.iter().zip(0..len.div_ceil(GROUP)) {
             let v = rotated_right::<W>(sub::<W>(maximum, load(group)), rotation);
             // SAFETY: guaranteed by the caller.
