@@ -1,6 +1,7 @@
 //! The encoder, and the static description of the codec.
 #![forbid(unsafe_code)]
 
+mod back_off;
 mod block;
 mod choose;
 mod columns;
@@ -237,13 +238,13 @@ impl<W: Word> Encoder<W> {
         }
         out.truncate(start);
         self.words(message, settings, out)?;
-        if out.len() - start <= records_len {
-            self.structures.missed();
-            return Ok(());
+        let is_shorter = records_len < out.len() - start;
+        self.structures.learn(is_shorter);
+        if is_shorter {
+            out.truncate(start);
+            self.records(message, settings, out)?;
         }
-        self.structures.hit();
-        out.truncate(start);
-        self.records(message, settings, out)
+        Ok(())
     }
 
     /// Encodes a message of words.

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::EdgeWindow;
+use super::back_off::BackOff;
 use super::block::{Blocks, beside, fill_sample};
 use super::piece::Message;
 use super::search::Shortlist;
@@ -31,19 +32,18 @@ pub(super) struct Referring {
     pub(super) residuals: Block,
     /// The predictor of the last block, if it needs the reference: its bytes, and for how many blocks it was kept.
     last: Option<(Predictor, usize, usize)>,
-    /// The number of consecutive blocks for which it did not pay off, and of blocks still to be skipped.
-    misses: u8,
-    rest: u8,
+    /// Of blocks for which it did not pay off.
+    back_off: BackOff,
 }
 
 impl Referring {
     pub(super) fn new() -> Self {
-        Self { used: false, residuals: Block::ZERO, last: None, misses: 0, rest: 0 }
+        Self { used: false, residuals: Block::ZERO, last: None, back_off: BackOff::default() }
     }
 
     /// Begins a piece.
     pub(super) fn begin(&mut self) {
-        (self.last, self.misses, self.rest) = (None, 0, 0);
+        (self.last, self.back_off) = (None, BackOff::default());
     }
 }
 
@@ -80,27 +80,25 @@ impl Blocks {
         let (maximum, strip) = self.find_residuals(kernel, words, at, chosen);
         let mut found = (chosen, maximum, strip);
         let stream = Stream::new::<W, K>(kernel, &self.residuals, count);
-        let mut other = None;
-        if self.referring.rest > 0 {
-            self.referring.rest -= 1;
-        } else {
-            other = self.nearest(kernel, message, at, chosen, &stream, settings);
-            self.referring.misses = (self.referring.misses + 1).min(settings.patience);
-            self.referring.rest = self.referring.misses;
-        }
+        let skips = self.referring.back_off.skips();
+        let other = if skips { None } else { self.nearest(kernel, message, at, chosen, &stream, settings) };
+        let mut is_shorter = false;
         let mut coding = self.dealt.coding(kernel, &self.residuals, count, stream, settings.thresholds);
         if let Some(other) = other {
             let nearer = self.reference_coding(kernel, message, at, other, settings);
             let other = (other, W::ZERO, None);
             let least = raw.len().min(coding.len() + beside(&found, slots, count));
-            if nearer.len() + beside(&other, slots, count) < least {
+            is_shorter = nearer.len() + beside(&other, slots, count) < least;
+            if is_shorter {
                 let is_much = nearer.len() + nearer.len() / MUCH < least;
                 self.referring.last = is_much.then_some((other.0, nearer.len(), 0));
-                (self.referring.misses, self.referring.rest) = (0, 0);
                 (found, coding) = (other, nearer);
             } else {
                 self.dealt.again(kernel, &coding, &self.residuals, count);
             }
+        }
+        if !skips {
+            self.referring.back_off.learn(is_shorter, settings.patience, |misses| misses);
         }
         self.write(kernel, raw, &found, &coding, slots, out)
     }
