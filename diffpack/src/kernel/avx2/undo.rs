@@ -116,10 +116,10 @@ fn undo_zigzag<W: Word>(residuals: &mut Groups) {
 }
 
 /// A message, or a window, while one of its blocks is being reconstructed.
-struct Message {
-    start: *mut u8,
+pub(in crate::kernel) struct Message {
+    pub(in crate::kernel) start: *mut u8,
     /// Bytes reconstructed so far.
-    len: usize,
+    pub(in crate::kernel) len: usize,
 }
 
 /// The words a distance before those of a block.
@@ -180,7 +180,8 @@ impl Term {
 
 impl Message {
     /// The bytes reconstructed so far.
-    fn bytes(&self) -> &[u8] {
+    #[inline]
+    pub(in crate::kernel) fn bytes(&self) -> &[u8] {
         // SAFETY: all bytes up to `len` are initialised, and nothing else refers to them while the message is reconstructed.
         unsafe { core::slice::from_raw_parts(self.start, self.len) }
     }

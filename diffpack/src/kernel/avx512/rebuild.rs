@@ -8,6 +8,7 @@
 use super::short::{self, SOME, lanes_up, load_edge};
 use crate::decode::rebuild::Form;
 use crate::format::{Domain, GROUP, MAX_ORDER, Predictor};
+use crate::kernel::avx2::undo::Message;
 use crate::kernel::block::{Group, Groups};
 use crate::kernel::scalar::shifts;
 use crate::word::Word;
@@ -38,14 +39,6 @@ impl Term {
         let lanes = if far { 0 } else { shift % GROUP };
         Self { back: shift - lanes, up: lanes_up::<W>(lanes / W::WIDTH) }
     }
-}
-
-/// The message while one of its blocks is being reconstructed.
-struct Message {
-    /// The start of the message.
-    start: *mut u8,
-    /// Bytes reconstructed so far.
-    len: usize,
 }
 
 impl Message {
@@ -81,7 +74,7 @@ impl Message {
     /// `out` has room for them.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
-    unsafe fn append(&mut self, v: V, len: usize) {
+    unsafe fn append_vector(&mut self, v: V, len: usize) {
         // SAFETY: the caller guarantees that there is room for `len` bytes; of a vector that is longer only the bytes in the mask are
         // written.
         unsafe {
@@ -95,12 +88,6 @@ impl Message {
             }
         }
     }
-
-    /// The bytes reconstructed so far.
-    fn bytes(&self) -> &[u8] {
-        // SAFETY: all bytes up to `len` are initialised, and nothing else refers to them while the message is reconstructed.
-        unsafe { core::slice::from_raw_parts(self.start, self.len) }
-    }
 }
 
 /// The number of lags shorter than two vectors.
@@ -112,9 +99,9 @@ fn shorts<W: Word>(lags: &[u16]) -> usize {
 pub(super) fn prefetch_code<W: Word>(predictor: &Predictor) {
     prefetch(rebuild::<W> as *const u8, 128);
     if predictor.has_maximum() {
-        return prefetch(Message::below::<W> as *const u8, 320);
+        return prefetch(Message::append_below::<W> as *const u8, 320);
     }
-    prefetch(Message::differences::<W> as *const u8, 1280);
+    prefetch(Message::append_differences::<W> as *const u8, 1280);
     if shorts::<W>(predictor.lags()) > 0 {
         prefetch(short::undo::<W> as *const u8, 1280);
         prefetch(short::difference_before::<W> as *const u8, 384);
@@ -143,8 +130,8 @@ pub(super) fn rebuild<W: Word>(
     // SAFETY: `out` has room for the block.
     unsafe {
         match form.predictor.has_maximum() {
-            true => message.below::<W>(residuals, form, len),
-            false => message.differences::<W>(residuals, form, len),
+            true => message.append_below::<W>(residuals, form, len),
+            false => message.append_differences::<W>(residuals, form, len),
         }
         // All words of the block have been written after the existing bytes.
         out.assume_written(len);
@@ -159,13 +146,13 @@ impl Message {
     /// `out` has room for them.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline(never)]
-    unsafe fn below<W: Word>(mut self, residuals: &Groups, form: &Form<'_, W>, len: usize) {
+    unsafe fn append_below<W: Word>(mut self, residuals: &Groups, form: &Form<'_, W>, len: usize) {
         let maximum = splat(form.maximum);
         let rotation = u32::from(form.predictor.domain == Domain::Below { rotation: 1 });
         for (group, i) in residuals.iter().zip(0..len.div_ceil(GROUP)) {
             let v = rotated_right::<W>(sub::<W>(maximum, load(group)), rotation);
             // SAFETY: guaranteed by the caller.
-            unsafe { self.append(v, len - i * GROUP) };
+            unsafe { self.append_vector(v, len - i * GROUP) };
         }
     }
 
@@ -175,7 +162,7 @@ impl Message {
     /// `out` has room for them.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline(never)]
-    unsafe fn differences<W: Word>(mut self, residuals: &mut Groups, form: &Form<'_, W>, len: usize) {
+    unsafe fn append_differences<W: Word>(mut self, residuals: &mut Groups, form: &Form<'_, W>, len: usize) {
         let lags = form.predictor.lags();
         let some = &mut residuals[..len.div_ceil(SOME * GROUP) * SOME];
         let count = shorts::<W>(lags);
@@ -240,7 +227,7 @@ impl Message {
                         self.inside::<W, IS_FAR>(&terms[3]),
                     );
                 }
-                self.append(v, GROUP);
+                self.append_vector(v, GROUP);
             }
         }
     }
@@ -259,7 +246,7 @@ impl Message {
                 v = if subset.count_ones() % 2 == 0 { sub::<W>(v, words) } else { add::<W>(v, words) };
             }
             // SAFETY: guaranteed by the caller.
-            unsafe { self.append(v, len - i * GROUP) };
+            unsafe { self.append_vector(v, len - i * GROUP) };
         }
     }
 }
