@@ -3,7 +3,7 @@
 
 use super::EdgeWindow;
 use super::back_off::BackOff;
-use super::block::{Blocks, beside, fill_sample};
+use super::block::{Blocks, Found, NOTHING, fill_sample};
 use super::piece::Message;
 use super::search::Shortlist;
 use super::split::Coding;
@@ -72,13 +72,12 @@ impl Blocks {
             let most = if kept + 1 < settings.kept { len + len / KEEP + KEEP } else { 0 };
             if coding.len() <= most {
                 self.referring.last = Some((predictor, len, kept + 1));
-                return self.write(kernel, raw, &(predictor, W::ZERO, None), &coding, slots, out);
+                return self.write(kernel, raw, &(predictor, NOTHING), &coding, slots, out);
             }
         }
         // Words in which nothing was found are their own residuals.
         let chosen = self.choose(kernel, words, at, shortlist, settings).unwrap_or(Predictor::NONE);
-        let (maximum, strip) = self.find_residuals(kernel, words, at, chosen);
-        let mut found = (chosen, maximum, strip);
+        let mut found = (chosen, self.find_residuals(kernel, words, at, chosen));
         let stream = Stream::new::<W, K>(kernel, &self.residuals, count);
         let skips = self.referring.back_off.skips();
         let other = if skips { None } else { self.nearest(kernel, message, at, chosen, &stream, settings) };
@@ -86,9 +85,12 @@ impl Blocks {
         let mut coding = self.dealt.coding(kernel, &self.residuals, count, stream, settings.thresholds);
         if let Some(other) = other {
             let nearer = self.reference_coding(kernel, message, at, other, settings);
-            let other = (other, W::ZERO, None);
-            let least = raw.len().min(coding.len() + beside(&found, slots, count));
-            is_shorter = nearer.len() + beside(&other, slots, count) < least;
+            let other = (other, NOTHING);
+            let len = |(predictor, beside): Found, coding: &Coding| {
+                slots.code(predictor).1.1 + beside.1 + coding.len()
+            };
+            let least = raw.len().min(len(found, &coding));
+            is_shorter = len(other, &nearer) < least;
             if is_shorter {
                 let is_much = nearer.len() + nearer.len() / MUCH < least;
                 self.referring.last = is_much.then_some((other.0, nearer.len(), 0));

@@ -1,7 +1,7 @@
 //! Predictors: domain and lags, their wire form, and the table of the predictors that a message has defined (format, sections 4 and 5).
 #![forbid(unsafe_code)]
 
-use super::{MAX_ORDER, MAX_REACH, SLOTS};
+use super::{Head, MAX_ORDER, MAX_REACH, SLOTS};
 use crate::kernel::block::window;
 use crate::word::Word;
 
@@ -172,10 +172,12 @@ impl Slots {
         self.predictors[..self.defined.min(SLOTS)].get(usize::from(slot))
     }
 
-    /// The slot of this predictor.
-    pub(crate) fn find(&self, predictor: Predictor) -> Option<u16> {
-        let at = self.predictors[..self.defined.min(SLOTS)].iter().position(|p| *p == predictor)?;
-        u16::try_from(at).ok()
+    /// The code of this predictor in a head, and its definition with its length, which is 0 if it has a slot.
+    pub(crate) fn code(&self, predictor: Predictor) -> (u16, ([u8; 9], usize)) {
+        match self.predictors[..self.defined.min(SLOTS)].iter().position(|p| *p == predictor) {
+            Some(slot) => (slot as u16, ([0; 9], 0)),
+            None => (Head::DEFINED, predictor.to_wire()),
+        }
     }
 
     /// Puts the predictor into the next slot and returns that slot.
