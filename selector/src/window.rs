@@ -68,7 +68,9 @@ impl Window {
             self.reopen = REOPEN;
         } else if *misses < PATIENCE {
             *misses += 1;
-            self.remember();
+            if *misses == PATIENCE {
+                self.remember();
+            }
         }
     }
 

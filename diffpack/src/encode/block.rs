@@ -7,7 +7,7 @@ use super::lookback::Lookback;
 use super::piece::Message;
 use super::refer::Referring;
 use super::search::Shortlist;
-use super::split::Dealt;
+use super::split::{Coding, Dealt};
 use super::stream::Stream;
 use crate::effort::Settings;
 use crate::format::{BLOCK, Domain, GROUP, GROUPS, Head, Predictor, Slots};
@@ -19,8 +19,11 @@ use mpress_codec::{Full, Out};
 /// Bytes past a block that packers may write before they cut it off.
 const SPARE: usize = 2 * GROUP;
 
-/// Strip counts, packed (format, section 5).
-pub(super) type Strip = [u8; GROUPS / 2];
+/// What is between definition and residuals, a maximum or strip counts (format, section 5), and its length in bytes.
+pub(super) type Beside = ([u8; GROUPS / 2], usize);
+pub(super) const NOTHING: Beside = ([0; _], 0);
+/// The predictor of a block, and that.
+pub(super) type Found = (Predictor, Beside);
 
 /// Scratch memory for encoding blocks.
 #[derive(Clone, Debug)]
@@ -32,7 +35,7 @@ pub(super) struct Blocks {
     pub(super) last: Option<Choice>,
     pub(super) referring: Referring,
     pub(super) residuals: Block,
-    dealt: Dealt,
+    pub(super) dealt: Dealt,
     pub(super) lookback: Lookback,
 }
 
@@ -80,69 +83,48 @@ impl Blocks {
         if !message.reference.is_empty() {
             return kernel.apart(|| self.refer(kernel, message, at, shortlist, settings, slots, out));
         }
-        let words = message.words;
+        let words = message.bytes;
         let raw = &words[at..words.len().min(at + BLOCK)];
         match self.choose(kernel, words, at, shortlist, settings) {
             Some(predictor) => {
-                let (maximum, strip) = self.find_residuals(kernel, words, at, predictor);
-                let stream = Stream::new::<W, K>(kernel, &self.residuals, raw.len() / W::WIDTH);
-                self.write(kernel, raw, (predictor, maximum, strip), stream, settings, slots, out)
+                let beside = self.find_residuals(kernel, words, at, predictor);
+                let words = raw.len() / W::WIDTH;
+                let stream = Stream::new::<W, K>(kernel, &self.residuals, words);
+                let coding = self.dealt.coding(kernel, &self.residuals, words, stream, settings.thresholds);
+                self.write(kernel, raw, &(predictor, beside), &coding, slots, out)
             }
             None => stored(raw, out),
         }
     }
 
-    /// Writes the block, or stores it if it would not get shorter. The residuals, with this predictor, maximum and strip counts, have been found.
+    /// Writes the block, or stores it if it would not get shorter. The residuals have been found.
     #[inline(always)]
-    #[expect(clippy::too_many_arguments, reason = "what a block is made with")]
     pub(super) fn write<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
         raw: &[u8],
-        (predictor, maximum, strip): (Predictor, W, Option<Strip>),
-        stream: Stream,
-        settings: &Settings,
+        (predictor, beside): &Found,
+        coding: &Coding,
         slots: &mut Slots,
         out: &mut Out<'_>,
     ) -> Result<(), Full> {
         let words = raw.len() / W::WIDTH;
-        let groups = words.div_ceil(W::LANES);
-        let residuals = match predictor.domain {
-            Domain::Reference => &self.referring.residuals,
-            _ => &self.residuals,
-        };
-        let coding = self.dealt.coding(kernel, residuals, words, stream, settings.thresholds);
-        let slot = slots.find(predictor);
-        let (definition, definition_len) = match slot {
-            Some(_) => ([0; 9], 0),
-            None => predictor.to_wire(),
-        };
-        let maximum_len = if predictor.has_maximum() { W::WIDTH } else { 0 };
-        let strip_len = if strip.is_some() { groups.div_ceil(2) } else { 0 };
-        if definition_len + maximum_len + strip_len + coding.len() >= raw.len() {
+        let is_reference = predictor.domain == Domain::Reference;
+        let residuals = if is_reference { &self.referring.residuals } else { &self.residuals };
+        let (code, definition) = slots.code(*predictor);
+        if definition.1 + beside.1 + coding.len() >= raw.len() {
             return stored(raw, out);
         }
-        let mut head = coding.head() | slot.unwrap_or(Head::DEFINED) << 12;
-        if strip.is_some() {
-            head |= Head::STRIP;
-        }
-        out.extend_from_slice(&head.to_le_bytes())?;
-        if slot.is_none() {
-            slots.define(predictor);
-            self.referring.used |= predictor.domain == Domain::Reference;
-            out.store(&definition, definition_len)?;
-        }
-        let mut word = [0; 8];
-        maximum.store(&mut word, 0);
-        out.store(&word, maximum_len)?;
-        if let Some(strip) = strip {
-            out.store(&strip, strip_len)?;
-        }
-        self.dealt.write(kernel, &coding, residuals, words, out)
+        let has_strip = matches!(predictor.domain, Domain::Fixed(_)) && beside.1 > 0;
+        let flags = if has_strip { Head::STRIP } else { 0 };
+        begin(coding.head() | flags | code << 12, definition, *predictor, slots, out)?;
+        self.referring.used |= is_reference;
+        out.store(&beside.0, beside.1)?;
+        self.dealt.write(kernel, coding, residuals, words, out)
     }
 
-    /// Encodes the block at `at` again, by distances to earlier words, and keeps what is shorter. The block and its definitions were written from
-    /// `start` of `out` on, and `before` was the table before it.
+    /// Encodes the block at `at` again, by distances to earlier words, and keeps what is shorter. The block and its definitions were
+    /// written from `start` of `out` on; before it, `before` was the table, and `used` said whether a block needs the reference.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "what a block is made with")]
     pub(super) fn look_back<W: Word, K: Kernel<W>>(
@@ -151,7 +133,7 @@ impl Blocks {
         message: &[u8],
         at: usize,
         settings: &Settings,
-        (start, before): (usize, &Slots),
+        (start, before, used): (usize, &Slots, bool),
         slots: &mut Slots,
         out: &mut Out<'_>,
     ) {
@@ -171,6 +153,7 @@ impl Blocks {
         let is_shorter = written.is_ok() && near.len() < end - start;
         if is_shorter {
             *slots = slots_then;
+            self.referring.used = used;
             out.written_mut()[start..start + near.len()].copy_from_slice(near.written());
             out.truncate(start + near.len());
         }
@@ -191,14 +174,8 @@ impl Blocks {
         let distances = self.lookback.distances();
         let stream = Stream::new::<W, K>(kernel, distances, words);
         let coding = self.dealt.coding(kernel, distances, words, stream, settings.thresholds);
-        let slot = slots.find(predictor);
-        let head = coding.head() | slot.unwrap_or(Head::DEFINED) << 12;
-        out.extend_from_slice(&head.to_le_bytes())?;
-        if slot.is_none() {
-            slots.define(predictor);
-            let (definition, len) = predictor.to_wire();
-            out.store(&definition, len)?;
-        }
+        let (code, definition) = slots.code(predictor);
+        begin(coding.head() | code << 12, definition, predictor, slots, out)?;
         self.dealt.write(kernel, &coding, distances, words, out)?;
         let stream = Stream::new::<W, K>(kernel, &self.residuals, words);
         let coding = self.dealt.coding(kernel, &self.residuals, words, stream, settings.thresholds);
@@ -206,7 +183,7 @@ impl Blocks {
         self.dealt.write(kernel, &coding, &self.residuals, words, out)
     }
 
-    /// Computes the residuals of the block. Returns the maximum and the strip counts.
+    /// Computes the residuals of the block.
     #[inline(always)]
     pub(super) fn find_residuals<W: Word, K: Kernel<W>>(
         &mut self,
@@ -214,9 +191,10 @@ impl Blocks {
         message: &[u8],
         at: usize,
         predictor: Predictor,
-    ) -> (W, Option<Strip>) {
-        let maximum = match predictor.domain {
-            Domain::Below | Domain::BelowRotated => {
+    ) -> Beside {
+        let mut beside = NOTHING;
+        match predictor.domain {
+            Domain::Below { rotation } => {
                 let len = (message.len() - at).min(BLOCK);
                 let words = if len.is_multiple_of(SAMPLE) {
                     message[at..at + len].as_chunks().0
@@ -224,8 +202,9 @@ impl Blocks {
                     self.fill(kernel, message, at, Domain::Integer, 0);
                     samples(groups(self.window.block()), len.div_ceil(GROUP))
                 };
-                let rotation = u32::from(predictor.domain == Domain::BelowRotated);
-                kernel.below(words, rotation, &mut self.residuals.groups_mut()[..words.len()])
+                let residuals = &mut self.residuals.groups_mut()[..words.len()];
+                kernel.below(words, rotation.into(), residuals).store(&mut beside.0, 0);
+                beside.1 = W::WIDTH;
             }
             domain => {
                 let groups = (message.len() - at).div_ceil(GROUP).min(GROUPS);
@@ -238,34 +217,32 @@ impl Blocks {
                 };
                 let groups = &mut self.residuals.groups_mut()[..groups];
                 kernel.difference(bytes, at, predictor.lags(), groups);
-                W::ZERO
             }
-        };
+        }
         let len = (message.len() - at).min(BLOCK);
         fill_sample(&mut self.residuals, len);
-        let strip = match predictor.domain {
+        match predictor.domain {
             Domain::Fixed(_) => strip_zeros(kernel, &mut self.residuals, len.div_ceil(GROUP)),
-            _ => None,
-        };
-        (maximum, strip)
+            _ => beside,
+        }
     }
 }
 
 /// Shifts out the trailing zeros common to all differences of a group, if that saves more than the counts cost. Returns these, packed.
 #[inline(never)]
-fn strip_zeros<W: Word, K: Kernel<W>>(kernel: K, residuals: &mut Block, groups: usize) -> Option<Strip> {
+fn strip_zeros<W: Word, K: Kernel<W>>(kernel: K, residuals: &mut Block, groups: usize) -> Beside {
     let mut counts = kernel.trailing_zeros(residuals);
     counts[groups.min(GROUPS)..].fill(0);
     let gain: u32 = counts.iter().map(|count| u32::from(*count) * W::LANES as u32).sum();
     if gain <= 16 * 8 + 64 {
-        return None;
+        return NOTHING;
     }
     kernel.strip(residuals, &counts);
-    let mut packed = [0; GROUPS / 2];
+    let mut packed = [0; _];
     for (to, [low, high]) in packed.iter_mut().zip(counts.as_chunks().0) {
         *to = low | high << 4;
     }
-    Some(packed)
+    (packed, groups.div_ceil(2))
 }
 
 /// Fills a block with zeros from `len` bytes to the end of a sample.
@@ -274,6 +251,23 @@ pub(super) fn fill_sample(block: &mut Block, len: usize) {
     if len < BLOCK {
         block.0[len..len.next_multiple_of(SAMPLE)].fill(0);
     }
+}
+
+/// Writes a head, and the definition if the predictor has no slot.
+#[inline(always)]
+fn begin(
+    head: u16,
+    (definition, len): ([u8; 9], usize),
+    predictor: Predictor,
+    slots: &mut Slots,
+    out: &mut Out<'_>,
+) -> Result<(), Full> {
+    out.extend_from_slice(&head.to_le_bytes())?;
+    if len > 0 {
+        slots.define(predictor);
+        out.store(&definition, len)?;
+    }
+    Ok(())
 }
 
 fn stored(words: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
