@@ -4,11 +4,10 @@
 use super::EdgeWindow;
 use super::choose::{Choice, Filled};
 use super::lookback::Lookback;
-use super::piece::Message;
+use super::piece::{Message, Task};
 use super::refer::Referring;
 use super::search::Shortlist;
 use super::split::{Coding, Dealt};
-use super::stream::Stream;
 use crate::effort::Settings;
 use crate::format::{BLOCK, Domain, GROUP, GROUPS, Head, Predictor, Slots};
 use crate::kernel::block::{Block, groups, samples};
@@ -66,34 +65,25 @@ impl Blocks {
         self.last = first.filter(|first| shortlist.predictors().contains(&first.predictor));
     }
 
-    /// Encodes the block at `at` of the words of a message.
+    /// Encodes a block.
     #[inline(always)]
-    #[expect(clippy::too_many_arguments, reason = "what a block is made with")]
     pub(super) fn encode<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
-        message: Message<'_>,
-        at: usize,
-        shortlist: &Shortlist,
-        settings: &Settings,
+        task: Task<'_>,
         slots: &mut Slots,
         out: &mut Out<'_>,
     ) -> Result<(), Full> {
         self.filled = None;
-        if !message.reference.is_empty() {
-            return kernel.apart(|| self.refer(kernel, message, at, shortlist, settings, slots, out));
+        if !task.message.reference.is_empty() {
+            return kernel.apart(|| self.refer(kernel, task, slots, out));
         }
-        let words = message.bytes;
-        let raw = &words[at..words.len().min(at + BLOCK)];
-        match self.choose(kernel, words, at, shortlist, settings) {
+        match self.choose(kernel, task) {
             Some(predictor) => {
-                let beside = self.find_residuals(kernel, words, at, predictor);
-                let words = raw.len() / W::WIDTH;
-                let stream = Stream::new::<W, K>(kernel, &self.residuals, words);
-                let coding = self.dealt.coding(kernel, &self.residuals, words, stream, settings.thresholds);
-                self.write(kernel, raw, &(predictor, beside), &coding, slots, out)
+                let (found, coding) = self.coding(kernel, task, predictor);
+                self.write(kernel, task.raw(), &found, &coding, slots, out)
             }
-            None => stored(raw, out),
+            None => stored(task.raw(), out),
         }
     }
 
@@ -123,24 +113,22 @@ impl Blocks {
         self.dealt.write(kernel, coding, residuals, words, out)
     }
 
-    /// Encodes the block at `at` again, by distances to earlier words, and keeps what is shorter. The block and its definitions were
-    /// written from `start` of `out` on; before it, `before` was the table, and `used` said whether a block needs the reference.
+    /// Encodes a block again, by distances to earlier words, and keeps what is shorter. The block and its definitions were written from
+    /// `start` of `out` on; before it, `before` was the table, and `used` said whether a block needs the reference.
     #[inline(always)]
-    #[expect(clippy::too_many_arguments, reason = "what a block is made with")]
     pub(super) fn look_back<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
-        message: &[u8],
-        at: usize,
-        settings: &Settings,
+        task: Task<'_>,
         (start, before, used): (usize, &Slots, bool),
         slots: &mut Slots,
         out: &mut Out<'_>,
     ) {
-        let len = (message.len() - at).min(BLOCK);
+        let Task { message: Message { bytes, .. }, at, .. } = task;
+        let len = task.raw().len();
         let end = out.len();
         // One value, again and again: its differences take fewer bytes.
-        if end - start <= len / 32 || !self.lookback.find::<W>(message, at, &mut self.residuals) {
+        if end - start <= len / 32 || !self.lookback.find::<W>(bytes, at, &mut self.residuals) {
             return;
         }
         fill_sample(&mut self.residuals, len);
@@ -149,7 +137,8 @@ impl Blocks {
         // Not behind the block: the wire must not depend on the room there.
         let mut spare = [0; BLOCK + SPARE];
         let mut near = Out::from_slice(&mut spare);
-        let written = self.write_near(kernel, len / W::WIDTH, settings, &mut slots_then, &mut near);
+        let written =
+            self.write_near(kernel, len / W::WIDTH, task.settings.thresholds, &mut slots_then, &mut near);
         let is_shorter = written.is_ok() && near.len() < end - start;
         if is_shorter {
             *slots = slots_then;
@@ -166,40 +155,37 @@ impl Blocks {
         &mut self,
         kernel: K,
         words: usize,
-        settings: &Settings,
+        thresholds: Option<usize>,
         slots: &mut Slots,
         out: &mut Out<'_>,
     ) -> Result<(), Full> {
         let predictor = Predictor::LOOKBACK;
         let distances = self.lookback.distances();
-        let stream = Stream::new::<W, K>(kernel, distances, words);
-        let coding = self.dealt.coding(kernel, distances, words, stream, settings.thresholds);
+        let coding = self.dealt.coding(kernel, distances, words, thresholds);
         let (code, definition) = slots.code(predictor);
         begin(coding.head() | code << 12, definition, predictor, slots, out)?;
         self.dealt.write(kernel, &coding, distances, words, out)?;
-        let stream = Stream::new::<W, K>(kernel, &self.residuals, words);
-        let coding = self.dealt.coding(kernel, &self.residuals, words, stream, settings.thresholds);
+        let coding = self.dealt.coding(kernel, &self.residuals, words, thresholds);
         out.extend_from_slice(&coding.head().to_le_bytes())?;
         self.dealt.write(kernel, &coding, &self.residuals, words, out)
     }
 
-    /// Computes the residuals of the block.
+    /// Computes the residuals of the block, and how to write them.
     #[inline(always)]
-    pub(super) fn find_residuals<W: Word, K: Kernel<W>>(
+    pub(super) fn coding<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
-        message: &[u8],
-        at: usize,
+        task: Task<'_>,
         predictor: Predictor,
-    ) -> Beside {
+    ) -> (Found, Coding) {
+        let (Task { message: Message { bytes, .. }, at, .. }, len) = (task, task.raw().len());
         let mut beside = NOTHING;
         match predictor.domain {
             Domain::Below { rotation } => {
-                let len = (message.len() - at).min(BLOCK);
                 let words = if len.is_multiple_of(SAMPLE) {
-                    message[at..at + len].as_chunks().0
+                    task.raw().as_chunks().0
                 } else {
-                    self.fill(kernel, message, at, Domain::Integer, 0);
+                    self.fill(kernel, bytes, at, Domain::Integer, 0);
                     samples(groups(self.window.block()), len.div_ceil(GROUP))
                 };
                 let residuals = &mut self.residuals.groups_mut()[..words.len()];
@@ -207,24 +193,23 @@ impl Blocks {
                 beside.1 = W::WIDTH;
             }
             domain => {
-                let groups = (message.len() - at).div_ceil(GROUP).min(GROUPS);
                 let reach = predictor.reach() * W::WIDTH;
-                let (bytes, at) = if domain == Domain::Integer && reach <= at && message.len() - at >= BLOCK {
-                    (message, at)
+                let (bytes, at) = if domain == Domain::Integer && reach <= at && len >= BLOCK {
+                    (bytes, at)
                 } else {
-                    self.fill(kernel, message, at, domain, reach);
+                    self.fill(kernel, bytes, at, domain, reach);
                     (self.window.bytes(), EdgeWindow::AT)
                 };
-                let groups = &mut self.residuals.groups_mut()[..groups];
+                let groups = &mut self.residuals.groups_mut()[..len.div_ceil(GROUP)];
                 kernel.difference(bytes, at, predictor.lags(), groups);
             }
         }
-        let len = (message.len() - at).min(BLOCK);
         fill_sample(&mut self.residuals, len);
-        match predictor.domain {
-            Domain::Fixed(_) => strip_zeros(kernel, &mut self.residuals, len.div_ceil(GROUP)),
-            _ => beside,
+        if let Domain::Fixed(_) = predictor.domain {
+            beside = strip_zeros(kernel, &mut self.residuals, len.div_ceil(GROUP));
         }
+        let coding = self.dealt.coding(kernel, &self.residuals, len / W::WIDTH, task.settings.thresholds);
+        ((predictor, beside), coding)
     }
 }
 

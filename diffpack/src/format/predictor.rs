@@ -172,12 +172,16 @@ impl Slots {
         self.predictors[..self.defined.min(SLOTS)].get(usize::from(slot))
     }
 
+    /// The slot of this predictor.
+    fn find(&self, predictor: Predictor) -> Option<u16> {
+        let at = self.predictors[..self.defined.min(SLOTS)].iter().position(|p| *p == predictor)?;
+        u16::try_from(at).ok()
+    }
+
     /// The code of this predictor in a head, and its definition with its length, which is 0 if it has a slot.
+    #[inline(always)]
     pub(crate) fn code(&self, predictor: Predictor) -> (u16, ([u8; 9], usize)) {
-        match self.predictors[..self.defined.min(SLOTS)].iter().position(|p| *p == predictor) {
-            Some(slot) => (slot as u16, ([0; 9], 0)),
-            None => (Head::DEFINED, predictor.to_wire()),
-        }
+        self.find(predictor).map_or_else(|| (Head::DEFINED, predictor.to_wire()), |slot| (slot, ([0; 9], 0)))
     }
 
     /// Puts the predictor into the next slot and returns that slot.

@@ -167,9 +167,10 @@ fn a_reference_does_no_harm_to_sparse_words() {
     let (raw, reference) = (longs(248, |i| sparse(i) as u64), longs(248, |i| other(i) as u64));
     for &effort in Effort::ALL {
         let mut encoder = Encoder::<u64>::new(effort);
-        let with = encode(&mut encoder, &reference, &raw).len();
+        let with = encode(&mut encoder, &reference, &raw);
         let without = conformance::encode(&mut encoder, &raw).len();
-        assert!(with <= without + 8, "{effort:?}: {with}, {without}");
+        assert!(with.len() <= without + 8, "{effort:?}: {}, {without}", with.len());
+        assert!(said::<u64>(&reference, &with).as_ref() == Ok(&raw), "{effort:?}");
     }
 }
 
@@ -184,6 +185,7 @@ fn a_reference_helps_although_some_words_differ_completely() {
         let wire = encode(&mut Encoder::<u64>::new(effort), &reference, &raw);
         // A mask, and one word in eight.
         assert!(wire.len() < raw.len() / 6, "{effort:?}: {}", wire.len());
+        assert!(said::<u64>(&reference, &wire).as_ref() == Ok(&raw), "{effort:?}");
     }
 }
 

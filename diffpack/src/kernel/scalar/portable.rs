@@ -1,4 +1,5 @@
-//! The fixed-point domain, and references (format, section 5): loops that compilers make vectors of, so that the other kernels compile them, too.
+//! The fixed-point domain, and references (format, section 5): loops that compilers make vectors of, so that the other kernels compile
+//! them, too.
 
 use crate::kernel::block::{Block, Groups, Widths};
 use crate::kernel::{ROUND_BITS, Span};
