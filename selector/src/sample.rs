@@ -40,9 +40,9 @@ impl Level {
     fn of(shared: u32, all: u32) -> Self {
         match 100 * shared / all {
             ..7 => Self::None,
-            ..17 => Self::Low,
-            ..34 => Self::Medium,
-            ..67 => Self::High,
+            7..17 => Self::Low,
+            17..34 => Self::Medium,
+            34..67 => Self::High,
             _ => Self::Extreme,
         }
     }
