@@ -101,8 +101,8 @@ unsafe fn start_one(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c
     };
     let handler = record.template().map_or(COMM_WORLD, Template::handler);
     let is_started = record.active().is_some();
-    // SAFETY: the template has what the program gave when it made the request; its buffer is there again, as the request starts.
     let started = match record.template().filter(|_| !is_started) {
+        // SAFETY: the arguments of the call that made the request, which stay valid as long as the request.
         Some(template) => unsafe { start_operation(shim, template) },
         // Already started, or not persistent: an error of the program, for which the MPI uses the same code.
         None => Err(ERR_REQUEST.into()),
