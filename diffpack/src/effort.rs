@@ -29,8 +29,8 @@ pub(crate) struct Settings {
     pub(crate) rows: usize,
     /// The number of predictors that a remembering encoder ranks for each message.
     pub(crate) remembered: usize,
-    /// Whether to look for floats that are whole numbers and for the fields of records, to search on where plain differences do not help,
-    /// and to try lags over a reference.
+    /// Whether to look for floats that are whole numbers and for the fields of records, to search on where plain differences do not help, and
+    /// to try lags over a reference.
     pub(crate) thorough: bool,
     /// Whether to split off zeros, and the number of further thresholds to try.
     pub(crate) thresholds: Option<usize>,

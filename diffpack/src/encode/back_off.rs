@@ -10,7 +10,6 @@ pub(super) struct BackOff {
 
 impl BackOff {
     /// Whether to skip the next one.
-    #[inline]
     pub(super) fn skips(&mut self) -> bool {
         let skips = self.rest > 0;
         self.rest -= u8::from(skips);

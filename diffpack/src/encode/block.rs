@@ -4,10 +4,11 @@
 use super::EdgeWindow;
 use super::choose::{Choice, Filled};
 use super::lookback::Lookback;
-use super::piece::{Message, Task};
+use super::piece::Message;
 use super::refer::Referring;
 use super::search::Shortlist;
 use super::split::{Coding, Dealt};
+use super::stream::Stream;
 use crate::effort::Settings;
 use crate::format::{BLOCK, Domain, GROUP, GROUPS, Head, Predictor, Slots};
 use crate::kernel::block::{Block, groups, samples};
@@ -18,11 +19,10 @@ use mpress_codec::{Full, Out};
 /// Bytes past a block that packers may write before they cut it off.
 const SPARE: usize = 2 * GROUP;
 
-/// What is between definition and residuals, a maximum or strip counts (format, section 5), and its length in bytes.
-pub(super) type Beside = ([u8; GROUPS / 2], usize);
-pub(super) const NOTHING: Beside = ([0; _], 0);
-/// The predictor of a block, and that.
-pub(super) type Found = (Predictor, Beside);
+/// Strip counts, packed (format, section 5).
+pub(super) type Strip = [u8; GROUPS / 2];
+/// The predictor of a block, its maximum, and its strip counts.
+pub(super) type Found<W> = (Predictor, W, Option<Strip>);
 
 /// Scratch memory for encoding blocks.
 #[derive(Clone, Debug)]
@@ -65,25 +65,34 @@ impl Blocks {
         self.last = first.filter(|first| shortlist.predictors().contains(&first.predictor));
     }
 
-    /// Encodes a block.
+    /// Encodes the block at `at` of the words of a message.
     #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "what a block is made with")]
     pub(super) fn encode<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
-        task: Task<'_>,
+        message: Message<'_>,
+        at: usize,
+        shortlist: &Shortlist,
+        settings: &Settings,
         slots: &mut Slots,
         out: &mut Out<'_>,
     ) -> Result<(), Full> {
         self.filled = None;
-        if !task.message.reference.is_empty() {
-            return kernel.apart(|| self.refer(kernel, task, slots, out));
+        if !message.reference.is_empty() {
+            return kernel.apart(|| self.refer(kernel, message, at, shortlist, settings, slots, out));
         }
-        match self.choose(kernel, task) {
+        let words = message.bytes;
+        let raw = &words[at..words.len().min(at + BLOCK)];
+        match self.choose(kernel, words, at, shortlist, settings) {
             Some(predictor) => {
-                let (found, coding) = self.coding(kernel, task, predictor);
-                self.write(kernel, task.raw(), &found, &coding, slots, out)
+                let (maximum, strip) = self.find_residuals(kernel, words, at, predictor);
+                let words = raw.len() / W::WIDTH;
+                let stream = Stream::new::<W, K>(kernel, &self.residuals, words);
+                let coding = self.dealt.coding(kernel, &self.residuals, words, stream, settings.thresholds);
+                self.write(kernel, raw, &(predictor, maximum, strip), &coding, slots, out)
             }
-            None => stored(task.raw(), out),
+            None => stored(raw, out),
         }
     }
 
@@ -93,42 +102,64 @@ impl Blocks {
         &mut self,
         kernel: K,
         raw: &[u8],
-        (predictor, beside): &Found,
+        (predictor, maximum, strip): &Found<W>,
         coding: &Coding,
         slots: &mut Slots,
         out: &mut Out<'_>,
     ) -> Result<(), Full> {
         let words = raw.len() / W::WIDTH;
-        let is_reference = predictor.domain == Domain::Reference;
-        let residuals = if is_reference { &self.referring.residuals } else { &self.residuals };
-        let (code, definition) = slots.code(*predictor);
-        if definition.1 + beside.1 + coding.len() >= raw.len() {
+        let groups = words.div_ceil(W::LANES);
+        let residuals = match predictor.domain {
+            Domain::Reference => &self.referring.residuals,
+            _ => &self.residuals,
+        };
+        let slot = slots.find(*predictor);
+        let (definition, definition_len) = match slot {
+            Some(_) => ([0; 9], 0),
+            None => predictor.to_wire(),
+        };
+        let maximum_len = if predictor.has_maximum() { W::WIDTH } else { 0 };
+        let strip_len = if strip.is_some() { groups.div_ceil(2) } else { 0 };
+        if definition_len + maximum_len + strip_len + coding.len() >= raw.len() {
             return stored(raw, out);
         }
-        let has_strip = matches!(predictor.domain, Domain::Fixed(_)) && beside.1 > 0;
-        let flags = if has_strip { Head::STRIP } else { 0 };
-        begin(coding.head() | flags | code << 12, definition, *predictor, slots, out)?;
-        self.referring.used |= is_reference;
-        out.store(&beside.0, beside.1)?;
+        let mut head = coding.head() | slot.unwrap_or(Head::DEFINED) << 12;
+        if strip.is_some() {
+            head |= Head::STRIP;
+        }
+        out.extend_from_slice(&head.to_le_bytes())?;
+        if slot.is_none() {
+            slots.define(*predictor);
+            self.referring.used |= predictor.domain == Domain::Reference;
+            out.store(&definition, definition_len)?;
+        }
+        let mut word = [0; 8];
+        maximum.store(&mut word, 0);
+        out.store(&word, maximum_len)?;
+        if let Some(strip) = strip {
+            out.store(strip, strip_len)?;
+        }
         self.dealt.write(kernel, coding, residuals, words, out)
     }
 
-    /// Encodes a block again, by distances to earlier words, and keeps what is shorter. The block and its definitions were written from
-    /// `start` of `out` on; before it, `before` was the table, and `used` said whether a block needs the reference.
+    /// Encodes the block at `at` again, by distances to earlier words, and keeps what is shorter. The block and its definitions were
+    /// written from `start` of `out` on; before it, `before` was the table, and `used` said whether a block needs the reference.
     #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "what a block is made with")]
     pub(super) fn look_back<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
-        task: Task<'_>,
+        message: &[u8],
+        at: usize,
+        settings: &Settings,
         (start, before, used): (usize, &Slots, bool),
         slots: &mut Slots,
         out: &mut Out<'_>,
     ) {
-        let Task { message: Message { bytes, .. }, at, .. } = task;
-        let len = task.raw().len();
+        let len = (message.len() - at).min(BLOCK);
         let end = out.len();
         // One value, again and again: its differences take fewer bytes.
-        if end - start <= len / 32 || !self.lookback.find::<W>(bytes, at, &mut self.residuals) {
+        if end - start <= len / 32 || !self.lookback.find::<W>(message, at, &mut self.residuals) {
             return;
         }
         fill_sample(&mut self.residuals, len);
@@ -137,8 +168,7 @@ impl Blocks {
         // Not behind the block: the wire must not depend on the room there.
         let mut spare = [0; BLOCK + SPARE];
         let mut near = Out::from_slice(&mut spare);
-        let written =
-            self.write_near(kernel, len / W::WIDTH, task.settings.thresholds, &mut slots_then, &mut near);
+        let written = self.write_near(kernel, len / W::WIDTH, settings, &mut slots_then, &mut near);
         let is_shorter = written.is_ok() && near.len() < end - start;
         if is_shorter {
             *slots = slots_then;
@@ -155,79 +185,88 @@ impl Blocks {
         &mut self,
         kernel: K,
         words: usize,
-        thresholds: Option<usize>,
+        settings: &Settings,
         slots: &mut Slots,
         out: &mut Out<'_>,
     ) -> Result<(), Full> {
         let predictor = Predictor::LOOKBACK;
         let distances = self.lookback.distances();
-        let coding = self.dealt.coding(kernel, distances, words, thresholds);
-        let (code, definition) = slots.code(predictor);
-        begin(coding.head() | code << 12, definition, predictor, slots, out)?;
+        let stream = Stream::new::<W, K>(kernel, distances, words);
+        let coding = self.dealt.coding(kernel, distances, words, stream, settings.thresholds);
+        let slot = slots.find(predictor);
+        let head = coding.head() | slot.unwrap_or(Head::DEFINED) << 12;
+        out.extend_from_slice(&head.to_le_bytes())?;
+        if slot.is_none() {
+            slots.define(predictor);
+            let (definition, len) = predictor.to_wire();
+            out.store(&definition, len)?;
+        }
         self.dealt.write(kernel, &coding, distances, words, out)?;
-        let coding = self.dealt.coding(kernel, &self.residuals, words, thresholds);
+        let stream = Stream::new::<W, K>(kernel, &self.residuals, words);
+        let coding = self.dealt.coding(kernel, &self.residuals, words, stream, settings.thresholds);
         out.extend_from_slice(&coding.head().to_le_bytes())?;
         self.dealt.write(kernel, &coding, &self.residuals, words, out)
     }
 
-    /// Computes the residuals of the block, and how to write them.
+    /// Computes the residuals of the block. Returns the maximum and the strip counts.
     #[inline(always)]
-    pub(super) fn coding<W: Word, K: Kernel<W>>(
+    pub(super) fn find_residuals<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
-        task: Task<'_>,
+        message: &[u8],
+        at: usize,
         predictor: Predictor,
-    ) -> (Found, Coding) {
-        let (Task { message: Message { bytes, .. }, at, .. }, len) = (task, task.raw().len());
-        let mut beside = NOTHING;
-        match predictor.domain {
+    ) -> (W, Option<Strip>) {
+        let maximum = match predictor.domain {
             Domain::Below { rotation } => {
+                let len = (message.len() - at).min(BLOCK);
                 let words = if len.is_multiple_of(SAMPLE) {
-                    task.raw().as_chunks().0
+                    message[at..at + len].as_chunks().0
                 } else {
-                    self.fill(kernel, bytes, at, Domain::Integer, 0);
+                    self.fill(kernel, message, at, Domain::Integer, 0);
                     samples(groups(self.window.block()), len.div_ceil(GROUP))
                 };
-                let residuals = &mut self.residuals.groups_mut()[..words.len()];
-                kernel.below(words, rotation.into(), residuals).store(&mut beside.0, 0);
-                beside.1 = W::WIDTH;
+                kernel.below(words, rotation.into(), &mut self.residuals.groups_mut()[..words.len()])
             }
             domain => {
+                let groups = (message.len() - at).div_ceil(GROUP).min(GROUPS);
                 let reach = predictor.reach() * W::WIDTH;
-                let (bytes, at) = if domain == Domain::Integer && reach <= at && len >= BLOCK {
-                    (bytes, at)
+                let (bytes, at) = if domain == Domain::Integer && reach <= at && message.len() - at >= BLOCK {
+                    (message, at)
                 } else {
-                    self.fill(kernel, bytes, at, domain, reach);
+                    self.fill(kernel, message, at, domain, reach);
                     (self.window.bytes(), EdgeWindow::AT)
                 };
-                let groups = &mut self.residuals.groups_mut()[..len.div_ceil(GROUP)];
+                let groups = &mut self.residuals.groups_mut()[..groups];
                 kernel.difference(bytes, at, predictor.lags(), groups);
+                W::ZERO
             }
-        }
+        };
+        let len = (message.len() - at).min(BLOCK);
         fill_sample(&mut self.residuals, len);
-        if let Domain::Fixed(_) = predictor.domain {
-            beside = strip_zeros(kernel, &mut self.residuals, len.div_ceil(GROUP));
-        }
-        let coding = self.dealt.coding(kernel, &self.residuals, len / W::WIDTH, task.settings.thresholds);
-        ((predictor, beside), coding)
+        let strip = match predictor.domain {
+            Domain::Fixed(_) => strip_zeros(kernel, &mut self.residuals, len.div_ceil(GROUP)),
+            _ => None,
+        };
+        (maximum, strip)
     }
 }
 
 /// Shifts out the trailing zeros common to all differences of a group, if that saves more than the counts cost. Returns these, packed.
 #[inline(never)]
-fn strip_zeros<W: Word, K: Kernel<W>>(kernel: K, residuals: &mut Block, groups: usize) -> Beside {
+fn strip_zeros<W: Word, K: Kernel<W>>(kernel: K, residuals: &mut Block, groups: usize) -> Option<Strip> {
     let mut counts = kernel.trailing_zeros(residuals);
     counts[groups.min(GROUPS)..].fill(0);
     let gain: u32 = counts.iter().map(|count| u32::from(*count) * W::LANES as u32).sum();
     if gain <= 16 * 8 + 64 {
-        return NOTHING;
+        return None;
     }
     kernel.strip(residuals, &counts);
-    let mut packed = [0; _];
+    let mut packed = [0; GROUPS / 2];
     for (to, [low, high]) in packed.iter_mut().zip(counts.as_chunks().0) {
         *to = low | high << 4;
     }
-    (packed, groups.div_ceil(2))
+    Some(packed)
 }
 
 /// Fills a block with zeros from `len` bytes to the end of a sample.
@@ -238,21 +277,11 @@ pub(super) fn fill_sample(block: &mut Block, len: usize) {
     }
 }
 
-/// Writes a head, and the definition if the predictor has no slot.
-#[inline(always)]
-fn begin(
-    head: u16,
-    (definition, len): ([u8; 9], usize),
-    predictor: Predictor,
-    slots: &mut Slots,
-    out: &mut Out<'_>,
-) -> Result<(), Full> {
-    out.extend_from_slice(&head.to_le_bytes())?;
-    if len > 0 {
-        slots.define(predictor);
-        out.store(&definition, len)?;
-    }
-    Ok(())
+/// The bytes of a block before its residuals, without those that every block has.
+pub(super) fn beside<W: Word>((predictor, _, strip): &Found<W>, slots: &Slots, words: usize) -> usize {
+    let definition = if slots.find(*predictor).is_some() { 0 } else { predictor.to_wire().1 };
+    let maximum = if predictor.has_maximum() { W::WIDTH } else { 0 };
+    definition + maximum + if strip.is_some() { words.div_ceil(W::LANES).div_ceil(2) } else { 0 }
 }
 
 fn stored(words: &[u8], out: &mut Out<'_>) -> Result<(), Full> {

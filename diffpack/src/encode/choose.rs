@@ -3,7 +3,8 @@
 
 use super::EdgeWindow;
 use super::block::Blocks;
-use super::piece::{Message, Task};
+use super::search::Shortlist;
+use crate::effort::Settings;
 use crate::format::{BLOCK, Domain, Predictor};
 use crate::kernel::{Kernel, SAMPLE};
 use crate::word::Word;
@@ -32,19 +33,25 @@ impl Blocks {
     /// The predictor of the shortlist that seems to need the fewest bits; `None` if all are out of reach. The best one is kept for some
     /// blocks, as long as its cost does not grow.
     #[inline(always)]
-    pub(super) fn choose<W: Word, K: Kernel<W>>(&mut self, kernel: K, task: Task<'_>) -> Option<Predictor> {
-        let Task { message: Message { bytes, .. }, at, .. } = task;
-        let candidates = task.shortlist.predictors();
+    pub(super) fn choose<W: Word, K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        message: &[u8],
+        at: usize,
+        shortlist: &Shortlist,
+        settings: &Settings,
+    ) -> Option<Predictor> {
+        let candidates = shortlist.predictors();
         if let [only] = candidates
             && !matches!(only.domain, Domain::Fixed(_))
         {
-            return Some(only).filter(|only| can_reach::<W>(only, bytes, at)).copied();
+            return Some(only).filter(|only| can_reach::<W>(only, message, at)).copied();
         }
-        let kept = self.last.filter(|last| last.kept < task.settings.kept);
+        let kept = self.last.filter(|last| last.kept < settings.kept);
         let mut best: Option<Choice> = None;
         // The kept one first. The code for costs is large, and is here once.
         for (i, predictor) in kept.iter().map(|kept| &kept.predictor).chain(candidates).enumerate() {
-            let Some(cost) = self.cost(kernel, task, *predictor) else {
+            let Some(cost) = self.cost(kernel, message, at, *predictor, shortlist, settings) else {
                 continue;
             };
             if i == 0
@@ -70,8 +77,11 @@ impl Blocks {
     fn cost<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
-        Task { message: Message { bytes: message, .. }, at, shortlist, settings }: Task<'_>,
+        message: &[u8],
+        at: usize,
         predictor: Predictor,
+        shortlist: &Shortlist,
+        settings: &Settings,
     ) -> Option<u32> {
         if !can_reach::<W>(&predictor, message, at) {
             return None;

@@ -28,24 +28,6 @@ pub(super) struct Message<'a> {
     pub(super) reference: &'a [u8],
 }
 
-/// A block to be encoded: where it is in a message, what its predictor is chosen from, and how.
-#[derive(Clone, Copy)]
-pub(super) struct Task<'a> {
-    pub(super) message: Message<'a>,
-    pub(super) at: usize,
-    pub(super) shortlist: &'a Shortlist,
-    pub(super) settings: &'a Settings,
-}
-
-impl<'a> Task<'a> {
-    /// The words of the block.
-    #[inline(always)]
-    pub(super) fn raw(&self) -> &'a [u8] {
-        let Message { bytes, .. } = self.message;
-        &bytes[self.at..bytes.len().min(self.at + BLOCK)]
-    }
-}
-
 /// The words from `start` on; those before it predict them.
 pub(super) struct Piece<'a, 'o, W> {
     pub(super) message: Message<'a>,
@@ -86,14 +68,13 @@ impl<W: Word> Work<W> for Piece<'_, '_, W> {
         blocks.begin(first.as_deref().copied().flatten(), &shortlist);
         for at in (start..words.len()).step_by(BLOCK) {
             let before = settings.lookback.then(|| (out.len(), *slots, blocks.referring.used));
-            let task = Task { message, at, shortlist: &shortlist, settings };
-            blocks.encode(kernel, task, slots, out)?;
+            blocks.encode(kernel, message, at, &shortlist, settings, slots, out)?;
             if let Some(first) = first.take() {
                 *first = blocks.last;
             }
             if let Some((start, before, used)) = &before {
                 let before = (*start, before, *used);
-                kernel.apart(|| blocks.look_back(kernel, task, before, slots, out));
+                kernel.apart(|| blocks.look_back(kernel, words, at, settings, before, slots, out));
             }
         }
         Ok(())

@@ -3,9 +3,12 @@
 
 use super::EdgeWindow;
 use super::back_off::BackOff;
-use super::block::{Blocks, Found, NOTHING, fill_sample};
-use super::piece::{Message, Task};
+use super::block::{Blocks, beside, fill_sample};
+use super::piece::Message;
+use super::search::Shortlist;
 use super::split::Coding;
+use super::stream::Stream;
+use crate::effort::Settings;
 use crate::format::{BLOCK, Domain, GROUP, Predictor, Slots};
 use crate::kernel::block::{Block, Widths};
 use crate::kernel::{Kernel, SAMPLE};
@@ -45,46 +48,53 @@ impl Referring {
 }
 
 impl Blocks {
-    /// Encodes a block of a message with a reference.
+    /// Encodes the block at `at` of a message with a reference.
     #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "what a block is made with")]
     pub(super) fn refer<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
-        task: Task<'_>,
+        message: Message<'_>,
+        at: usize,
+        shortlist: &Shortlist,
+        settings: &Settings,
         slots: &mut Slots,
         out: &mut Out<'_>,
     ) -> Result<(), Full> {
-        let (settings, raw) = (task.settings, task.raw());
+        let words = message.bytes;
+        let raw = &words[at..words.len().min(at + BLOCK)];
+        let count = raw.len() / W::WIDTH;
         if let Some((predictor, len, kept)) = self.referring.last.take()
             && (kept + 1 < settings.kept || len == 0)
         {
-            let coding = self.reference_coding(kernel, task, predictor);
+            let coding = self.reference_coding(kernel, message, at, predictor, settings);
             // Nothing is shorter than the words of the reference themselves.
             let most = if kept + 1 < settings.kept { len + len / KEEP + KEEP } else { 0 };
             if coding.len() <= most {
                 self.referring.last = Some((predictor, len, kept + 1));
-                return self.write(kernel, raw, &(predictor, NOTHING), &coding, slots, out);
+                return self.write(kernel, raw, &(predictor, W::ZERO, None), &coding, slots, out);
             }
         }
         // Words in which nothing was found are their own residuals.
-        let chosen = self.choose(kernel, task).unwrap_or(Predictor::NONE);
-        let (mut found, mut coding) = self.coding(kernel, task, chosen);
+        let chosen = self.choose(kernel, words, at, shortlist, settings).unwrap_or(Predictor::NONE);
+        let (maximum, strip) = self.find_residuals(kernel, words, at, chosen);
+        let mut found = (chosen, maximum, strip);
+        let stream = Stream::new::<W, K>(kernel, &self.residuals, count);
         let skips = self.referring.back_off.skips();
+        let other = if skips { None } else { self.nearest(kernel, message, at, chosen, &stream, settings) };
         let mut is_shorter = false;
-        if !skips && let Some(other) = self.nearest(kernel, task, chosen, &coding.stream.widths) {
-            let nearer = self.reference_coding(kernel, task, other);
-            let other = (other, NOTHING);
-            let len = |(predictor, beside): Found, coding: &Coding| {
-                slots.code(predictor).1.1 + beside.1 + coding.len()
-            };
-            let least = raw.len().min(len(found, &coding));
-            is_shorter = len(other, &nearer) < least;
+        let mut coding = self.dealt.coding(kernel, &self.residuals, count, stream, settings.thresholds);
+        if let Some(other) = other {
+            let nearer = self.reference_coding(kernel, message, at, other, settings);
+            let other = (other, W::ZERO, None);
+            let least = raw.len().min(coding.len() + beside(&found, slots, count));
+            is_shorter = nearer.len() + beside(&other, slots, count) < least;
             if is_shorter {
                 let is_much = nearer.len() + nearer.len() / MUCH < least;
                 self.referring.last = is_much.then_some((other.0, nearer.len(), 0));
                 (found, coding) = (other, nearer);
             } else {
-                self.dealt.again(kernel, &coding, &self.residuals, raw.len() / W::WIDTH);
+                self.dealt.again(kernel, &coding, &self.residuals, count);
             }
         }
         if !skips {
@@ -94,15 +104,17 @@ impl Blocks {
     }
 
     /// The predictor that needs the reference and takes the fewest bits for the first quarter of the block: without lags, or with
-    /// those of the `chosen` one, whose residuals have these widths. `None` if it takes many more than that. Bits are those of a
+    /// those of the `chosen` one, whose residuals are this stream. `None` if it takes many more than that. Bits are those of a
     /// stream or, where blocks may be split, of a mask and the words that are not 0.
     #[inline(always)]
     fn nearest<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
-        Task { message, at, settings, .. }: Task<'_>,
+        message: Message<'_>,
+        at: usize,
         chosen: Predictor,
-        widths: &Widths,
+        stream: &Stream,
+        settings: &Settings,
     ) -> Option<Predictor> {
         let sum =
             |widths: &Widths| -> u32 { widths[..SAMPLE / GROUP].iter().map(|width| u32::from(*width)).sum() };
@@ -133,7 +145,7 @@ impl Blocks {
                 best = Some((predictor, cost));
             }
         }
-        let bound = sum(widths);
+        let bound = sum(&stream.widths);
         best.filter(|(_, cost)| *cost <= bound + bound / NEAR).map(|(predictor, _)| predictor)
     }
 
@@ -142,12 +154,16 @@ impl Blocks {
     fn reference_coding<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
-        task: Task<'_>,
+        message: Message<'_>,
+        at: usize,
         predictor: Predictor,
+        settings: &Settings,
     ) -> Coding {
-        self.reference_residuals(kernel, task.message, task.at, predictor);
-        let words = task.raw().len() / W::WIDTH;
-        self.dealt.coding(kernel, &self.referring.residuals, words, task.settings.thresholds)
+        self.reference_residuals(kernel, message, at, predictor);
+        let words = (message.bytes.len() - at).min(BLOCK) / W::WIDTH;
+        let residuals = &self.referring.residuals;
+        let stream = Stream::new::<W, K>(kernel, residuals, words);
+        self.dealt.coding(kernel, residuals, words, stream, settings.thresholds)
     }
 
     /// Computes the residuals of the block from the reference.

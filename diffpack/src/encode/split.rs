@@ -95,9 +95,9 @@ impl Dealt {
         kernel: K,
         residuals: &Block,
         words: usize,
+        stream: Stream,
         thresholds: Option<usize>,
     ) -> Coding {
-        let stream = Stream::new::<W, K>(kernel, residuals, words);
         let split =
             thresholds.and_then(|some| kernel.apart(|| self.split(kernel, residuals, words, &stream, some)));
         Coding { stream, split }
@@ -150,7 +150,7 @@ impl Dealt {
 
 /// Residuals in one stream, or in two if that is smaller.
 pub(super) struct Coding {
-    pub(super) stream: Stream,
+    stream: Stream,
     split: Option<Split>,
 }
 

@@ -1,7 +1,7 @@
 //! Predictors: domain and lags, their wire form, and the table of the predictors that a message has defined (format, sections 4 and 5).
 #![forbid(unsafe_code)]
 
-use super::{Head, MAX_ORDER, MAX_REACH, SLOTS};
+use super::{MAX_ORDER, MAX_REACH, SLOTS};
 use crate::kernel::block::window;
 use crate::word::Word;
 
@@ -173,15 +173,9 @@ impl Slots {
     }
 
     /// The slot of this predictor.
-    fn find(&self, predictor: Predictor) -> Option<u16> {
+    pub(crate) fn find(&self, predictor: Predictor) -> Option<u16> {
         let at = self.predictors[..self.defined.min(SLOTS)].iter().position(|p| *p == predictor)?;
         u16::try_from(at).ok()
-    }
-
-    /// The code of this predictor in a head, and its definition with its length, which is 0 if it has a slot.
-    #[inline(always)]
-    pub(crate) fn code(&self, predictor: Predictor) -> (u16, ([u8; 9], usize)) {
-        self.find(predictor).map_or_else(|| (Head::DEFINED, predictor.to_wire()), |slot| (slot, ([0; 9], 0)))
     }
 
     /// Puts the predictor into the next slot and returns that slot.

@@ -1,5 +1,4 @@
-//! The fixed-point domain, and references (format, section 5): loops that compilers make vectors of, so that the other kernels compile
-//! them, too.
+//! The fixed-point domain, and references (format, section 5): loops that compilers make vectors of, so that the other kernels compile them, too.
 
 use crate::kernel::block::{Block, Groups, Widths};
 use crate::kernel::{ROUND_BITS, Span};
