@@ -70,7 +70,7 @@ struct Observations {
     /// Transfers by the waiting time, and by the total time.
     waits: Transfers,
     passages: Transfers,
-    /// For so many passages more, trains that have shown the bandwidth are believed alone.
+    /// The number of further passages that change nothing, because trains have shown the bandwidth.
     shown: usize,
 }
 
@@ -91,23 +91,24 @@ impl Observed {
         if bytes == 0 || ns.is_nan() || ns <= 0.0 || sent_ns.is_nan() || sent_ns < 0.0 {
             return;
         }
-        let all = &mut *self.transfers;
-        let slower = ns >= SLOWER * sent_ns;
-        let kept = if slower { &mut all.exact } else { &mut all.least };
-        kept.add(bytes, ns);
-        let shown = if slower {
-            all.exact.fastest(LUCKY_TRAINS)
-        } else {
+        let (all, believed) = (&mut *self.transfers, self.link.bandwidth_mb_s);
+        let shown = if ns < SLOWER * sent_ns {
+            all.least.add(bytes, ns);
             // This one shows no more than it does itself: those before it may be of a network that was faster.
-            all.least.fastest(LUCKY).map(|mb_s| mb_s.min(rate((bytes as f64, ns))))
+            let least = all.least.fastest(LUCKY).map(|mb_s| mb_s.min(rate((bytes as f64, ns))));
+            if least.is_some_and(|mb_s| mb_s > believed) {
+                // Trains that were slower are of the past.
+                all.exact = Transfers::default();
+            }
+            least.filter(|&mb_s| mb_s >= believed)
+        } else {
+            all.exact.add(bytes, ns);
+            all.exact.fastest(LUCKY_TRAINS)
         };
-        let Some(mb_s) = shown.filter(|&mb_s| slower || mb_s >= self.link.bandwidth_mb_s) else { return };
-        all.shown = LATEST;
-        if !slower && mb_s > self.link.bandwidth_mb_s {
-            // Trains that were slower are of the past.
-            all.exact = Transfers::default();
+        if let Some(mb_s) = shown {
+            all.shown = LATEST;
+            self.believe(mb_s);
         }
-        self.believe(mb_s);
     }
 
     /// Records that `bytes` bytes were transferred in the elapsed time, and that the rank waited this long: for the network, and perhaps for other

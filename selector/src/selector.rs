@@ -268,7 +268,7 @@ impl Selector {
         let cell = (kind, level, offer);
         // Most of its time is that of loading code, which says nothing of the message.
         self.costs.table.encoded(cell, part, (fraction(wire_len, part), false), None);
-        self.gain.measured_ns -= if ns.is_finite() { ns } else { 0.0 };
+        self.gained(-ns);
         self.weigh(Admitted { kind, len }, message)
     }
 
@@ -283,9 +283,16 @@ impl Selector {
             table.encoded(cell, len, (fraction(wire_len, len), wire_len <= table.shortest_frame), Some(ns));
         }
         self.gain.expected_ns += decision.expected_gain_ns();
-        self.gain.measured_ns += if gain_ns.is_finite() { gain_ns } else { 0.0 };
+        self.gained(gain_ns);
         if gain_ns > 0.0 {
             self.misses[decision.kind as usize][SizeClass::of(len).index()] = 0;
+        }
+    }
+
+    /// Adds to what was measured, unless it is no number.
+    fn gained(&mut self, ns: f64) {
+        if ns.is_finite() {
+            self.gain.measured_ns += ns;
         }
     }
 
