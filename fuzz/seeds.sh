@@ -47,6 +47,8 @@ for wire in dfcm/tests/golden/*.dfcm* dfcm/tests/golden/*.lanes* diffpack/tests/
         *.diffpack*.ratio) setting=2 ;;
     esac
     raw=$(dirname "$wire")/${name%%.*}.raw
+    # Its codec refuses what needs a reference. Those from 18 on have one, if another than this.
+    [ ! -f "${raw%.raw}.reference" ] || codec=$((codec + 12))
     [ -f "$raw" ] || continue # of several messages
     len=$(($(wc -c < "$raw")))
     [ "$len" -lt 20000 ] || continue # more than `split` takes

@@ -3,13 +3,25 @@
 
 use core::fmt;
 
-/// The output is too small. It has no more bytes than before, and the encoder is as it was.
+/// Why a message cannot be encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum EncodeErrorKind {
+    /// The output is too small.
+    Room,
+    /// The reference is not as long as the message. Only codecs that take one give this error.
+    Reference,
+}
+
+/// The output is too small, or the reference is not as long as the message. The output has no more bytes than before, and the encoder is as it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EncodeError {
-    /// The room in bytes that guarantees success: the codec's `max_encoded_len` (`usize::MAX` if that overflows).
+    /// What is wrong.
+    pub kind: EncodeErrorKind,
+    /// The room in bytes that guarantees success: the codec's `max_encoded_len` (`usize::MAX` if that overflows). Of a reference, the length of the message.
     pub needed: usize,
-    /// The room that was available, in bytes.
+    /// The room that was available, in bytes. Of a reference, its length.
     pub available: usize,
 }
 
@@ -17,13 +29,27 @@ impl EncodeError {
     /// An error with the needed and the available room, in bytes.
     #[must_use]
     pub const fn new(needed: usize, available: usize) -> Self {
-        Self { needed, available }
+        Self { kind: EncodeErrorKind::Room, needed, available }
+    }
+
+    /// An error with the lengths of a reference and of the message that it is not as long as, in bytes.
+    #[must_use]
+    pub const fn reference(len: usize, raw_len: usize) -> Self {
+        Self { kind: EncodeErrorKind::Reference, needed: raw_len, available: len }
     }
 }
 
 impl fmt::Display for EncodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "output too small: {} bytes needed, {} available", self.needed, self.available)
+        let Self { needed, available, .. } = self;
+        match self.kind {
+            EncodeErrorKind::Room => {
+                write!(f, "output too small: {needed} bytes needed, {available} available")
+            }
+            EncodeErrorKind::Reference => {
+                write!(f, "the reference has {available} bytes, the message {needed}")
+            }
+        }
     }
 }
 
@@ -43,6 +69,8 @@ pub enum DecodeErrorKind {
     Unsupported,
     /// The wire continues a history that this decoder does not have; reset it and the encoder.
     State,
+    /// The reference is not as long as the output. Only codecs that take one give this error.
+    Reference,
     /// The decoder is faulty: it reported success without filling the output.
     Unfilled,
     /// The message is longer than the caller allows, or there is no memory for it.
@@ -75,6 +103,7 @@ impl fmt::Display for DecodeError {
             DecodeErrorKind::Length => "wire data and output differ in length",
             DecodeErrorKind::Unsupported => "unknown version, codec or mode",
             DecodeErrorKind::State => "wire data continues a history this decoder does not have",
+            DecodeErrorKind::Reference => "the reference is not as long as the output",
             DecodeErrorKind::Unfilled => "the decoder reported success but did not fill the output",
             DecodeErrorKind::TooLong => "the message is longer than allowed, or than there is memory for",
         };

@@ -23,7 +23,7 @@ mod out;
 pub mod simd;
 mod traits;
 
-pub use error::{DecodeError, DecodeErrorKind, EncodeError, Full, MemoryError};
+pub use error::{DecodeError, DecodeErrorKind, EncodeError, EncodeErrorKind, Full, MemoryError};
 pub use id::CodecId;
 pub use kind::Kind;
 pub use lend::{decode_into, decode_into_uninit, encode_into};

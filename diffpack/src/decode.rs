@@ -6,12 +6,14 @@ mod columns;
 pub(crate) mod rebuild;
 mod stream;
 
+use crate::columns::with_memory;
 use crate::entries;
 use crate::format::{FORMAT, RECORDS, REFERENCE};
 use crate::word::Word;
 use block::{prefetch, read};
+use columns::read_records;
 use core::marker::PhantomData;
-use mpress_codec::DecodeErrorKind::{Length, State, Unsupported};
+use mpress_codec::DecodeErrorKind::{Length, Reference, Unsupported};
 use mpress_codec::simd::Simd;
 use mpress_codec::{Decode, DecodeError, Full, Out, Reset};
 use mpress_codec_support::Wire;
@@ -32,11 +34,11 @@ impl<W: entries::Word> Decoder<W> {
         Self { simd: Simd::detect(), scratch: Scratch::new(), word: PhantomData }
     }
 
-    /// Decodes a wire of [`encode_with`](crate::Encoder::encode_with), which has an example, with the same `reference`; or one without a reference. Another reference of that
-    /// length makes another message, which only a check of the message finds.
+    /// Decodes a wire of [`encode_with`](crate::Encoder::encode_with), which has an example, with the same `reference`; or one without a
+    /// reference. Another reference of that length makes another message, which only a check of the message finds.
     ///
     /// # Errors
-    /// Those of [`decode`](Decode::decode); [`State`] if the reference is not as long as the output.
+    /// Those of [`decode`](Decode::decode); [`Reference`] if the reference is not as long as the output.
     pub fn decode_with(
         &mut self,
         reference: &[u8],
@@ -44,7 +46,7 @@ impl<W: entries::Word> Decoder<W> {
         out: &mut Out<'_>,
     ) -> Result<(), DecodeError> {
         if reference.len() != out.remaining() {
-            return Err(DecodeError::new(State, 0));
+            return Err(DecodeError::new(Reference, 0));
         }
         out.all_or_nothing(|out| W::decode(self, wire, Some(reference), out))
     }
@@ -91,7 +93,8 @@ impl<W: Word> Decoder<W> {
         wire.message_len(raw_len)?;
         let Self { simd, scratch, .. } = self;
         if flags & RECORDS != 0 {
-            columns::read_records(*simd, scratch, &mut wire, reference, out)?;
+            let read = |memory: &mut [u8]| read_records(*simd, scratch, &mut wire, reference, memory, out);
+            with_memory(reference, read)?;
         } else {
             read::<W>(*simd, scratch, &mut wire, raw_len / W::WIDTH, reference, out, start)?;
         }

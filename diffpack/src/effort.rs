@@ -29,17 +29,13 @@ pub(crate) struct Settings {
     pub(crate) rows: usize,
     /// The number of predictors that a remembering encoder ranks for each message.
     pub(crate) remembered: usize,
-    pub(crate) fixed: bool,
-    /// Whether to stop the search if plain differences do not help.
-    pub(crate) hurry: bool,
+    /// Whether to look for floats that are whole numbers and for the fields of records, to search on where plain differences do not help, and
+    /// to try lags over a reference.
+    pub(crate) thorough: bool,
     /// Whether to split off zeros, and the number of further thresholds to try.
     pub(crate) thresholds: Option<usize>,
     /// Whether to look for earlier words that are near.
     pub(crate) lookback: bool,
-    /// Whether to look for the fields of records.
-    pub(crate) records: bool,
-    /// Whether differences from a reference may have lags.
-    pub(crate) lags: bool,
     /// The maximum number of blocks for which a reference is not looked at after blocks for which it did not pay off.
     pub(crate) patience: u8,
 }
@@ -67,12 +63,9 @@ impl Effort {
                 samples: 4,
                 rows: 16,
                 remembered: 3,
-                fixed: false,
-                hurry: true,
+                thorough: false,
                 thresholds: None,
                 lookback: false,
-                records: false,
-                lags: false,
                 patience: 2,
             },
             Self::Balanced => &Settings {
@@ -82,12 +75,9 @@ impl Effort {
                 samples: 4,
                 rows: 8,
                 remembered: 5,
-                fixed: true,
-                hurry: false,
+                thorough: true,
                 thresholds: Some(0),
                 lookback: false,
-                records: true,
-                lags: true,
                 patience: 2,
             },
             Self::Ratio => &Settings {
@@ -97,12 +87,9 @@ impl Effort {
                 samples: 8,
                 rows: 8,
                 remembered: 8,
-                fixed: true,
-                hurry: false,
+                thorough: true,
                 thresholds: Some(3),
                 lookback: true,
-                records: true,
-                lags: true,
                 patience: 0,
             },
         }

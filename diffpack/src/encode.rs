@@ -1,6 +1,7 @@
 //! The encoder, and the static description of the codec.
 #![forbid(unsafe_code)]
 
+mod back_off;
 mod block;
 mod choose;
 mod columns;
@@ -13,6 +14,7 @@ mod search;
 mod split;
 mod stream;
 
+use crate::columns::with_memory;
 use crate::decode::Decoder;
 use crate::effort::{Effort, Settings};
 use crate::entries;
@@ -21,7 +23,6 @@ use crate::kernel;
 use crate::kernel::window::Window;
 use crate::word::Word;
 use block::Blocks;
-pub(crate) use columns::{gather_column, second_column};
 use core::marker::PhantomData;
 use fields::{Guess, Structures, is_regular};
 use hints::Hints;
@@ -82,16 +83,17 @@ impl<W: entries::Word> Encoder<W> {
         }
     }
 
-    /// An encoder that remembers which predictors were good for earlier messages of the same length and so has less to search. Its output depends on
-    /// the earlier messages; every decoder reads it.
+    /// An encoder that remembers which predictors were good for earlier messages of the same length and so has less to search. Its output
+    /// depends on the earlier messages; every decoder reads it.
     #[must_use]
     pub fn remembering(effort: Effort) -> Self {
         Self { hints: Hints::some(), ..Self::new(effort) }
     }
 
     /// Encodes `raw` as [`encode`](Encode::encode) does, with another message of the same length as a `reference`, which
-    /// [`decode_with`](crate::Decoder::decode_with) then needs, too: the last message of a channel, for example, where the receiver is known to have it. It may have any bytes;
-    /// those help that are near the message's at the same place. Where none help, the wire is one that [`decode`](mpress_codec::Decode::decode) reads, too.
+    /// [`decode_with`](crate::Decoder::decode_with) then needs, too: the last message of a channel, for example, where the receiver is
+    /// known to have it. It may have any bytes; those help that are near the message's at the same place. Where none help, the wire is one
+    /// that [`decode`](mpress_codec::Decode::decode) reads, too.
     ///
     /// ```
     /// use mpress_diffpack::{Decoder64, Effort, Encode, Encoder64, Out};
@@ -112,7 +114,8 @@ impl<W: entries::Word> Encoder<W> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`encode`](Encode::encode). If the reference has another length than `raw`, `needed` is `usize::MAX`, as no room will do.
+    /// Those of [`encode`](Encode::encode); [`Reference`](mpress_codec::EncodeErrorKind::Reference) if the reference is not as long as
+    /// `raw`.
     pub fn encode_with(
         &mut self,
         reference: &[u8],
@@ -120,9 +123,9 @@ impl<W: entries::Word> Encoder<W> {
         out: &mut Out<'_>,
     ) -> Result<(), EncodeError> {
         if reference.len() != raw.len() {
-            return Err(EncodeError::new(usize::MAX, out.remaining()));
+            return Err(EncodeError::reference(reference.len(), raw.len()));
         }
-        self.with_reference(raw, reference, out)
+        self.write_message(raw, reference, out)
     }
 
     /// Uses a kernel of this tier. The wire is the same at every tier.
@@ -140,21 +143,21 @@ impl<W: entries::Word> Encode for Encoder<W> {
         raw_len.checked_add(raw_len.div_ceil(BLOCK) * Head::BYTES)?.checked_add(header)
     }
 
-    /// Returns `Some(false)` if all bits of the words look random. Takes a tenth of a microsecond, or half a microsecond from 256 KiB on; some
-    /// microseconds if the words look random, unless the effort is `Fast`, because the message may consist of structures. Asks for the code of `encode`
-    /// if the message is short, so that it is near where caches are cold.
+    /// Returns `Some(false)` if all bits of the words look random. Takes a tenth of a microsecond, or half a microsecond from 256 KiB on;
+    /// some microseconds if the words look random, unless the effort is `Fast`, because the message may consist of structures. Asks for the
+    /// code of `encode` if the message is short, so that it is near where caches are cold.
     fn worthwhile(&self, raw: &[u8]) -> Option<bool> {
         Some(W::worthwhile(self, raw))
     }
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
-        self.with_reference(raw, &[], out)
+        self.write_message(raw, &[], out)
     }
 }
 
 impl<W: entries::Word> Encoder<W> {
     /// Encodes a message. The reference is as long, or empty if there is none.
-    fn with_reference(&mut self, raw: &[u8], reference: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
+    fn write_message(&mut self, raw: &[u8], reference: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
         if self.hints.remember() {
             out.within(most, |out| W::encode(self, raw, reference, out))
@@ -189,14 +192,14 @@ impl<W: Word> Encoder<W> {
         let words = &raw[..raw.len() / W::WIDTH * W::WIDTH];
         // Structures may look like noise when viewed word by word.
         kernel::with(self.simd, Verdict::<W> { words, settings, word: PhantomData })
-            || settings.records && is_regular(self.simd, raw)
+            || settings.thorough && is_regular(self.simd, raw)
     }
 
     /// Encodes a message. The reference is as long, or empty if there is none.
     pub(crate) fn message(&mut self, raw: &[u8], reference: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
         let (settings, start) = (self.effort.settings(), out.len());
-        let message = (raw, reference);
-        if settings.records {
+        let message = Message { bytes: raw, reference };
+        if settings.thorough {
             self.words_or_records(message, settings, out)?;
         } else {
             self.words(message, settings, out)?;
@@ -211,11 +214,11 @@ impl<W: Word> Encoder<W> {
     #[inline(never)]
     fn words_or_records(
         &mut self,
-        message: (&[u8], &[u8]),
+        message: Message<'_>,
         settings: &Settings,
         out: &mut Out<'_>,
     ) -> Result<(), Full> {
-        let (raw, _) = message;
+        let raw = message.bytes;
         if !self.hints.remember() {
             self.structures.forget();
         }
@@ -235,19 +238,19 @@ impl<W: Word> Encoder<W> {
         }
         out.truncate(start);
         self.words(message, settings, out)?;
-        if out.len() - start <= records_len {
-            self.structures.missed();
-            return Ok(());
+        let is_shorter = records_len < out.len() - start;
+        self.structures.learn(is_shorter);
+        if is_shorter {
+            out.truncate(start);
+            self.records(message, settings, out)?;
         }
-        self.structures.hit();
-        out.truncate(start);
-        self.records(message, settings, out)
+        Ok(())
     }
 
     /// Encodes a message of words.
     fn words(
         &mut self,
-        (raw, reference): (&[u8], &[u8]),
+        Message { bytes: raw, reference }: Message<'_>,
         settings: &Settings,
         out: &mut Out<'_>,
     ) -> Result<(), Full> {
@@ -259,7 +262,7 @@ impl<W: Word> Encoder<W> {
         let mut slots = Slots::new();
         blocks.begin_message(settings, hints.remember());
         for start in (0..words.len()).step_by(PIECE) {
-            let message = Message { words: &words[..words.len().min(start + PIECE)], reference };
+            let message = Message { bytes: &words[..words.len().min(start + PIECE)], reference };
             let (source, slots) = (Source::Search(hints), &mut slots);
             kernel::with(
                 *simd,
@@ -270,14 +273,12 @@ impl<W: Word> Encoder<W> {
     }
 
     /// Encodes a message of records with the guessed fields.
-    fn records(
-        &mut self,
-        message: (&[u8], &[u8]),
-        settings: &Settings,
-        out: &mut Out<'_>,
-    ) -> Result<(), Full> {
-        self.blocks.referring.used = false;
-        columns::encode(self.simd, &mut self.blocks, self.structures.fields(), message, settings, out)
+    fn records(&mut self, message: Message<'_>, settings: &Settings, out: &mut Out<'_>) -> Result<(), Full> {
+        let Self { simd, blocks, structures, .. } = self;
+        blocks.referring.used = false;
+        with_memory(message.reference, |memory| {
+            columns::encode(*simd, blocks, structures.fields(), message, settings, memory, out)
+        })
     }
 }
 

@@ -17,8 +17,8 @@ pub trait Word: internal::Entries + 'static {
 mod internal {
     use super::{DecodeError, Decoder, Encoder, Full, Out};
 
-    /// The entries. These are not generic, so they are compiled in this crate, together with the kernels that they call, and not again in each crate
-    /// that uses it.
+    /// The entries. These are not generic, so they are compiled in this crate, together with the kernels that they call, and not again in
+    /// each crate that uses it.
     pub trait Entries: Sized {
         fn worthwhile(encoder: &Encoder<Self>, raw: &[u8]) -> bool;
         fn encode(

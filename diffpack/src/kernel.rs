@@ -1,15 +1,33 @@
 //! The operations on blocks: a [`Kernel`] for each SIMD tier.
 //!
-//! What works on blocks is generic over the kernel; [`with`] selects it once per stretch of blocks. Code is large if it is compiled for each word and
-//! tier, so each such [`Work`] is called in several places but has one instance for both. What works on messages does not know the kernel. [`scalar`] defines the
-//! operations: every other kernel gives the same result for every input, valid or not.
+//! What works on blocks is generic over the kernel; [`with`] selects it once per stretch of blocks. Code is large if it is compiled for
+//! each word and tier, so each such [`Work`] is called in several places but has one instance for both. What works on messages does not
+//! know the kernel. [`scalar`] defines the operations: every other kernel gives the same result for every input, valid or not.
 #![allow(unsafe_code)]
+
+/// Calls a macro with the operations of the module `portable` after others.
+macro_rules! with_portable {
+    ($macro:ident! $($others:tt)*) => {
+        $macro! { $($others)*
+            portable::to_fixed<W>(words: &[u8], unit: u32, fixed: &mut [u8]);
+            portable::to_float<W>(fixed: &[u8], unit: u32, words: &mut [u8]);
+            portable::span<W>(words: &[u8], span: &mut Span);
+            portable::trailing_zeros<W>(residuals: &Block) -> Widths;
+            portable::strip<W>(residuals: &mut Block, counts: &Widths);
+            portable::unstrip<W>(residuals: &mut Groups, counts: &Widths);
+            portable::against<W>(words: &[u8], reference: &[u8], residuals: &mut Groups);
+            portable::undo_against<W>(reference: &[u8], residuals: &mut Groups);
+            portable::minus<W>(words: &[u8], reference: &[u8], differences: &mut [u8]);
+            portable::add_zigzagged<W>(others: &Block, residuals: &mut Groups);
+        }
+    };
+}
 
 /// The operations of a kernel that are functions of its modules. `unsafe`, where the argument says so, because these have target features.
 macro_rules! operations {
-    (@ $safety:tt $($module:ident::$name:ident($($value:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
-        $(fn $name(self, $($value: $type),*) $(-> $result)? {
-            operations!(@call $safety $module::$name::<W>($($value),*))
+    (@ $safety:tt $($(#[$inline:ident])? $module:ident::$name:ident$(<$word:ident>)?($($value:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
+        $($(#[$inline])? fn $name(self, $($value: $type),*) $(-> $result)? {
+            operations!(@call $safety $module::$name$(::<$word>)?($($value),*))
         })*
     };
     (@call () $call:expr) => { $call };
@@ -17,52 +35,23 @@ macro_rules! operations {
         // SAFETY: `self` proves the features that the call requires.
         unsafe { $call }
     };
-    // Those on single numbers and on widths, which every tier with BMI2 and AVX2 has in common.
-    (x86) => {
-        #[inline]
-        fn spread(self, packed: u64, bits: u32) -> u64 {
-            // SAFETY: `self` proves the features that the call requires; so below.
-            unsafe { super::avx2::spread(packed, bits) }
-        }
-        #[inline]
-        fn gather(self, spread: u64, bits: u32) -> u64 {
-            // SAFETY: as above.
-            unsafe { super::avx2::gather(spread, bits) }
-        }
-        #[inline]
-        fn joined(self, eights: [u64; GROUPS / 8]) -> Widths {
-            // SAFETY: as above.
-            unsafe { super::avx2::joined(eights) }
-        }
-        #[inline]
-        fn sum_and_ends(self, widths: &Widths, groups: usize) -> (usize, u8, u8) {
-            // SAFETY: as above.
-            unsafe { super::avx2::sum_and_ends(widths, groups) }
-        }
-    };
     ($($safety:tt)?) => {
-        operations! { @ ($($safety)?)
-            predict::difference(bytes: &[u8], at: usize, lags: &[u16], residuals: &mut [Group]);
-            predict::below(words: &[Group], rotation: u32, residuals: &mut [Group]) -> W;
-            predict::widths(residuals: &[Group]) -> Widths;
-            predict::difference_cost(bytes: &[u8], at: usize, lags: &[u16]) -> u32;
-            predict::below_cost(bytes: &[u8], at: usize, rotation: u32) -> u32;
-            predict::lag_scores(bytes: &[u8], places: &[usize], base: usize, first: usize, scores: &mut [u32; LAGS]);
-            split::above(residuals: &Block, width: u32) -> Mask;
-            split::deal(residuals: &Block, mask: &Mask, words: usize, wide: &mut Block, narrow: &mut Block);
-            split::collect(wide: &Block, narrow: &Block, mask: &Mask, residuals: &mut Groups);
-            pack::pack(residuals: &Block, widths: &Widths, words: usize, out: &mut Out<'_>) -> Result<(), Full>;
-            pack::unpack(wire: &[u8], widths: &Widths, words: usize, residuals: &mut Groups);
-            fixed::to_fixed(words: &[u8], unit: u32, fixed: &mut [u8]);
-            fixed::to_float(fixed: &[u8], unit: u32, words: &mut [u8]);
-            fixed::span(words: &[u8], span: &mut Span);
-            fixed::trailing_zeros(residuals: &Block) -> Widths;
-            fixed::strip(residuals: &mut Block, counts: &Widths);
-            fixed::unstrip(residuals: &mut Groups, counts: &Widths);
-            fixed::against(words: &[u8], reference: &[u8], residuals: &mut Groups);
-            fixed::undo_against(reference: &[u8], residuals: &mut Groups);
-            fixed::minus(words: &[u8], reference: &[u8], differences: &mut [u8]);
-            fixed::more(others: &Block, residuals: &mut Groups);
+        with_portable! { operations! @ ($($safety)?)
+            predict::difference<W>(bytes: &[u8], at: usize, lags: &[u16], residuals: &mut [Group]);
+            predict::below<W>(words: &[Group], rotation: u32, residuals: &mut [Group]) -> W;
+            predict::widths<W>(residuals: &[Group]) -> Widths;
+            predict::difference_cost<W>(bytes: &[u8], at: usize, lags: &[u16]) -> u32;
+            predict::below_cost<W>(bytes: &[u8], at: usize, rotation: u32) -> u32;
+            predict::lag_scores<W>(bytes: &[u8], places: &[usize], base: usize, first: usize, scores: &mut [u32; LAGS]);
+            split::above<W>(residuals: &Block, width: u32) -> Mask;
+            split::deal<W>(residuals: &Block, mask: &Mask, words: usize, wide: &mut Block, narrow: &mut Block);
+            split::collect<W>(wide: &Block, narrow: &Block, mask: &Mask, residuals: &mut Groups);
+            pack::pack<W>(residuals: &Block, widths: &Widths, words: usize, out: &mut Out<'_>) -> Result<(), Full>;
+            pack::unpack<W>(wire: &[u8], widths: &Widths, words: usize, residuals: &mut Groups);
+            #[inline] pack::spread(packed: u64, bits: u32) -> u64;
+            #[inline] pack::gather(spread: u64, bits: u32) -> u64;
+            #[inline] pack::joined(eights: [u64; GROUPS / 8]) -> Widths;
+            #[inline] pack::sum_and_ends(widths: &Widths, groups: usize) -> (usize, u8, u8);
         }
     };
 }
@@ -91,32 +80,21 @@ macro_rules! apart {
     };
 }
 
-/// A module of the functions for fixed point and references: those of the portable kernel, compiled for these features.
+/// The module `portable` of a kernel: that of the portable kernel, compiled for these features.
 #[cfg(target_arch = "x86_64")]
-macro_rules! fixed {
+macro_rules! portable {
     ($features:literal) => {
-        fixed! { @ $features
-            to_fixed(words: &[u8], unit: u32, fixed: &mut [u8]);
-            to_float(fixed: &[u8], unit: u32, words: &mut [u8]);
-            span(words: &[u8], span: &mut Span);
-            trailing_zeros(residuals: &Block) -> Widths;
-            strip(residuals: &mut Block, counts: &Widths);
-            unstrip(residuals: &mut Groups, counts: &Widths);
-            against(words: &[u8], reference: &[u8], residuals: &mut Groups);
-            undo_against(reference: &[u8], residuals: &mut Groups);
-            minus(words: &[u8], reference: &[u8], differences: &mut [u8]);
-            more(others: &Block, residuals: &mut Groups);
-        }
+        with_portable! { portable! @ $features }
     };
-    (@ $features:tt $($name:ident($($value:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
-        mod fixed {
+    (@ $features:tt $(portable::$name:ident<W>($($value:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
+        mod portable {
             use crate::kernel::block::{Block, Groups, Widths};
             use crate::kernel::{Span, scalar};
             use crate::word::Word;
             $(
                 #[target_feature(enable = $features)]
                 pub(super) fn $name<W: Word>($($value: $type),*) $(-> $result)? {
-                    scalar::$name::<W>($($value),*)
+                    scalar::portable::$name::<W>($($value),*)
                 }
             )*
         }
@@ -159,7 +137,8 @@ use mpress_codec_support::{Avx2, Avx512};
 pub(crate) use scalar::{Scalar, undo_below, undo_difference};
 use window::Window;
 
-/// The longest message that is brought near with the code for it: in longer ones the processor does that by itself, and the code takes a small part of the time.
+/// The longest message that is brought near with the code for it: in longer ones the processor does that by itself, and the code takes a
+/// small part of the time.
 pub(crate) const SHORT: usize = 16 << 10;
 /// The number of lags that [`Kernel::lag_scores`] examines together.
 pub(crate) const LAGS: usize = 16;
@@ -213,23 +192,18 @@ pub(crate) trait Kernel<W>: Copy {
     fn spread(self, packed: u64, bits: u32) -> u64;
     /// The inverse of [`spread`](Kernel::spread): the lowest `bits` bits of each byte, one after the other.
     fn gather(self, spread: u64, bits: u32) -> u64;
-    /// Eight bytes of each number. In one store, because they are loaded together: that would wait for several until all stores before are in the cache.
-    #[inline(always)]
-    fn joined(self, eights: [u64; GROUPS / 8]) -> Widths {
-        *eights.map(u64::to_le_bytes).as_flattened().first_chunk().unwrap_or(&[0; GROUPS])
-    }
+    /// Eight bytes of each number. In one store, because they are loaded together: that would wait for several until all stores before are
+    /// in the cache.
+    fn joined(self, eights: [u64; GROUPS / 8]) -> Widths;
     /// The width of each group of some samples; 0 past the last one.
     fn widths(self, residuals: &[Group]) -> Widths;
     /// The sum, the least and the greatest of the widths of the first `groups` groups: 0, 255 and 0 if there are none.
-    #[inline(always)]
-    fn sum_and_ends(self, widths: &Widths, groups: usize) -> (usize, u8, u8) {
-        scalar::sum_and_ends(widths, groups)
-    }
+    fn sum_and_ends(self, widths: &Widths, groups: usize) -> (usize, u8, u8);
     /// The sum of the widths of the eight groups at `at`, if coded as differences.
     fn difference_cost(self, bytes: &[u8], at: usize, lags: &[u16]) -> u32;
     fn below_cost(self, bytes: &[u8], at: usize, rotation: u32) -> u32;
-    /// For each lag from `first` up, the sum over `places` of the width of the zigzagged difference by this lag, of words or of their differences
-    /// by `base`.
+    /// For each lag from `first` up, the sum over `places` of the width of the zigzagged difference by this lag, of words or of their
+    /// differences by `base`.
     fn lag_scores(self, bytes: &[u8], places: &[usize], base: usize, first: usize, scores: &mut [u32; LAGS]);
     /// A mask of the residuals wider than `width`.
     fn above(self, residuals: &Block, width: u32) -> Mask;
@@ -255,8 +229,8 @@ pub(crate) trait Kernel<W>: Copy {
     fn to_float(self, fixed: &[u8], unit: u32, words: &mut [u8]);
     /// Adds some floats to the statistics.
     fn span(self, words: &[u8], span: &mut Span);
-    /// The number of trailing zeros common to all differences of each group, at most 15; 0 if all differences are 0. `residuals` must be those of a
-    /// difference.
+    /// The number of trailing zeros common to all differences of each group, at most 15; 0 if all differences are 0. `residuals` must be
+    /// those of a difference.
     fn trailing_zeros(self, residuals: &Block) -> Widths;
     /// Shifts `counts` trailing zeros out of the differences of each group.
     fn strip(self, residuals: &mut Block, counts: &Widths);
@@ -269,7 +243,7 @@ pub(crate) trait Kernel<W>: Copy {
     /// The differences between words and those of a reference.
     fn minus(self, words: &[u8], reference: &[u8], differences: &mut [u8]);
     /// Adds zigzagged differences to others.
-    fn more(self, others: &Block, residuals: &mut Groups);
+    fn add_zigzagged(self, others: &Block, residuals: &mut Groups);
 }
 
 /// An operation to run with a kernel. `run` and what it calls for every block are inlined into the kernel's `enter`.

@@ -3,6 +3,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)] // allowed again only in `kernel`, for loads, stores and the calls that rely on a token
 
+mod columns;
 mod decode;
 mod effort;
 mod encode;
@@ -20,8 +21,8 @@ pub use entries::Word;
 #[cfg(feature = "std")]
 pub use mpress_codec::io;
 pub use mpress_codec::{
-    Codec, CodecId, Decode, DecodeError, DecodeErrorKind, Encode, EncodeError, Full, Out, Reset, decode_into,
-    decode_into_uninit, encode_into, simd,
+    Codec, CodecId, Decode, DecodeError, DecodeErrorKind, Encode, EncodeError, EncodeErrorKind, Full, Out,
+    Reset, decode_into, decode_into_uninit, encode_into, simd,
 };
 #[cfg(feature = "alloc")]
 pub use mpress_codec::{Compress, Pod, codec_of, compress_with, decoded_len, decompress_with};

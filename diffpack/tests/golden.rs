@@ -76,18 +76,35 @@ fn messages() -> [(&'static str, Vec<u8>); 15] {
     ]
 }
 
-/// A message and its reference: words that are the same, that are a little more, and that are more by a ramp.
-fn later() -> [Vec<u8>; 2] {
-    let noise = random_bytes(4, 8 * 700);
+/// Messages with references.
+fn referring() -> [(&'static str, [Vec<u8>; 2]); 3] {
+    let noise = random_bytes(4, 8 * 1400);
     let word = |i: usize| u64::from_le_bytes(*noise[8 * i..].first_chunk().unwrap());
+    let words =
+        |word: &dyn Fn(usize) -> u64| (0..700).flat_map(|i| word(i).to_le_bytes()).collect::<Vec<u8>>();
     let more = |i: usize| match i / 256 {
         0 => u64::from(i.is_multiple_of(5)) * (word(i) % 9),
         1 => word(i) % 100,
         _ => 1_000_000 + 17 * i as u64 + word(i) % 4,
     };
-    let words =
-        |word: &dyn Fn(usize) -> u64| (0..700).flat_map(|i| word(i).to_le_bytes()).collect::<Vec<u8>>();
-    [words(&|i| word(i).wrapping_add(more(i))), words(&word)]
+    let differs = |i: usize| i > 256 && i.is_multiple_of(8);
+    let structures = |step: usize| {
+        let structure = |i: usize| {
+            let [kind, flag] = [word(i + step) % 5, word(i) >> 9 & 1].map(|byte| byte as u8);
+            let number = (7 * i as u32).to_le_bytes();
+            let level = ((word(i) >> 12 | 0x3f << 56) + (word(i + step) % 1000)).to_le_bytes();
+            [&number[..], &[2, 0, kind, flag], &level].concat()
+        };
+        (0..400).flat_map(structure).collect::<Vec<u8>>()
+    };
+    [
+        // Words that are the same, that are a little more, and that are more by a ramp.
+        ("later", [words(&|i| word(i).wrapping_add(more(i))), words(&word)]),
+        // Words that are the same, and of which one in eight is another.
+        ("some", [words(&word), words(&|i| word(if differs(i) { i + 700 } else { i }))]),
+        // Structures of which only some fields have changed, by a little.
+        ("changed", [structures(1), structures(0)]),
+    ]
 }
 
 fn folder() -> PathBuf {
@@ -117,26 +134,28 @@ fn run<W: Word>() {
 }
 
 fn run_referring<W: Word>() {
-    let [raw, reference] = later();
-    assert!(
-        golden("later.raw", || raw.clone()) == raw
-            && golden("later.reference", || reference.clone()) == reference
-    );
-    for &effort in Effort::ALL {
-        let file = format!("later.{}.{}", Diffpack::<W>::NAME, effort.name());
-        let wire = golden(&file, || {
-            let mut encoder = Encoder::<W>::new(effort);
-            let mut wire = vec![0; encoder.max_encoded_len(raw.len()).unwrap()];
-            let mut out = Out::from_slice(&mut wire);
-            encoder.encode_with(&reference, &raw, &mut out).unwrap();
-            out.written().to_vec()
-        });
-        assert_eq!(wire[0], 1 << 4 | 2, "{file} does not need the reference");
-        for simd in tiers() {
-            let mut back = vec![0; raw.len()];
-            let mut out = Out::from_slice(&mut back);
-            Decoder::<W>::new().with_simd(simd).decode_with(&reference, &wire, &mut out).unwrap();
-            assert!(back == raw, "{file} at {simd:?} is not read");
+    for (name, [raw, reference]) in referring() {
+        assert!(
+            golden(&format!("{name}.raw"), || raw.clone()) == raw
+                && golden(&format!("{name}.reference"), || reference.clone()) == reference
+        );
+        for &effort in Effort::ALL {
+            let file = format!("{name}.{}.{}", Diffpack::<W>::NAME, effort.name());
+            let wire = golden(&file, || {
+                let mut encoder = Encoder::<W>::new(effort);
+                let mut wire = vec![0; encoder.max_encoded_len(raw.len()).unwrap()];
+                let mut out = Out::from_slice(&mut wire);
+                encoder.encode_with(&reference, &raw, &mut out).unwrap();
+                out.written().to_vec()
+            });
+            let are_records = name == "changed" && effort != Effort::Fast;
+            assert_eq!(wire[0], 1 << 4 | 2 | u8::from(are_records), "{file} does not need the reference");
+            for simd in tiers() {
+                let mut back = vec![0; raw.len()];
+                let mut out = Out::from_slice(&mut back);
+                Decoder::<W>::new().with_simd(simd).decode_with(&reference, &wire, &mut out).unwrap();
+                assert!(back == raw, "{file} at {simd:?} is not read");
+            }
         }
     }
 }

@@ -82,9 +82,9 @@ enum Decided {
 
 impl Plan {
     /// A part of the message to encode before it is decided.
-    pub(crate) fn probe(&self) -> Option<&Probe> {
+    pub(crate) fn probe(&self) -> Option<Probe> {
         match &self.decided {
-            Decided::Selector(decision) => decision.probe.as_ref(),
+            Decided::Selector(decision) => decision.probe(),
             _ => None,
         }
     }

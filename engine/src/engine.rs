@@ -169,7 +169,7 @@ impl Engine {
         for _ in 0..self.table.len() {
             let Some(probe) = plan.probe() else { break };
             let setting = self.table.setting(probe.offer, kind);
-            let Some((window, setting)) = part(probe.window.clone()).zip(setting) else { break };
+            let Some((window, setting)) = part(probe.window).zip(setting) else { break };
             let start = Instant::now();
             let packed =
                 self.instances.with_encoder(setting, |encoder| self.compress(encoder, &window)).flatten();

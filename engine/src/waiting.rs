@@ -99,10 +99,19 @@ pub fn during_long<R>(engine: &Engine, bytes: usize, call: impl FnOnce() -> R) -
 pub fn during<R>(engine: &Engine, call: impl FnOnce() -> R) -> R {
     /// Of the next call.
     static NUMBER: AtomicU64 = AtomicU64::new(1);
-    let outer = CALL.replace(Call { number: NUMBER.fetch_add(1, Ordering::Relaxed), ..Call::NONE });
+    /// Continues the outer call, also if this one panics.
+    struct Outer(Call);
+    impl Drop for Outer {
+        fn drop(&mut self) {
+            CALL.set(self.0);
+        }
+    }
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let outer = Outer(CALL.replace(Call { number, ..Call::NONE }));
     let start = Instant::now();
     let result = call();
-    let call = CALL.replace(outer);
+    let call = CALL.get();
+    drop(outer);
     if call.sent + call.received > 0 {
         engine.waited(call.sent, call.received, start.elapsed().saturating_sub(call.coding));
     }

@@ -124,16 +124,17 @@ pub unsafe fn MPI_{name}(layer: Option<&Shim>, {declared}) -> c_int {{
 
 /// The exported functions, to which the preload library redirects the program's calls.
 pub(crate) fn exports(sections: &[Section<'_>], functions: &[Function<'_>]) -> String {
-    let (mut calls, mut text) = (0, String::new());
+    let (mut calls, mut sorts, mut text) = (0, 0, String::new());
     for section in sections {
         for call in &section.calls {
             let forms = functions::forms(functions, call);
             for form in &forms {
-                let body = measured(form, calls) + &body(section.treatment, form);
+                let body = measured(form, calls) + &body(section.treatment, form, sorts);
                 text += &export(form, &body);
             }
             calls += 1;
         }
+        sorts += usize::from(section.treatment == Treatment::Passed);
     }
     text
 }
@@ -146,7 +147,7 @@ fn measured(form: &Function<'_>, call: usize) -> String {
     let about = if has("comm", "MPI_Comm") {
         let peer = ["source", "dest"].into_iter().find(|name| has(name, "c_int")).unwrap_or("PROC_NULL");
         match has_request {
-            true => format!("About::starting(comm, {peer}, request)"),
+            true => format!("unsafe {{ About::starting(comm, {peer}, request) }}"),
             false => format!("About::with(comm, {peer})"),
         }
     } else if waits && has("array_of_requests", "*mut MPI_Request") {
@@ -174,8 +175,8 @@ unsafe extern \"C-unwind\" fn MPI_{name}({declared}) -> c_int {{
 /// The calls that end a communicator.
 const FREEING: [&str; 2] = ["Comm_free", "Comm_disconnect"];
 
-/// The body of an export.
-fn body(treatment: Treatment, form: &Function<'_>) -> String {
+/// The body of an export. `sort`: the category of a call that is counted.
+fn body(treatment: Treatment, form: &Function<'_>, sort: usize) -> String {
     let pass = pass(treatment, form);
     let made = |call: String| match makes_a_request(form) {
         true => format!(
@@ -190,7 +191,11 @@ fn body(treatment: Treatment, form: &Function<'_>) -> String {
         Treatment::Advancing if FREEING.contains(&form.name) => {
             pass + "    active();\n    // SAFETY: the caller's own argument.\n    unsafe { freeing(comm, pass) }\n"
         }
-        Treatment::Advancing | Treatment::Passed => pass + "    active();\n" + &made("pass()".to_owned()),
+        Treatment::Advancing => pass + "    active();\n" + &made("pass()".to_owned()),
+        Treatment::Passed => {
+            pass + &format!("    if active().is_some() {{\n        uncompressed::count({sort});\n    }}\n")
+                + &made("pass()".to_owned())
+        }
         Treatment::Committing => {
             pass + "    // SAFETY: the caller's own argument.\n    unsafe { committing(datatype, pass) }\n"
         }

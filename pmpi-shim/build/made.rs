@@ -19,12 +19,8 @@ pub(crate) fn make(abi: &str, src: &str) -> PathBuf {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("OUT_DIR is set by cargo"));
     let sections = calls::parse(include_str!("../src/calls.txt"));
     let functions = functions::parse(include_str!("../src/functions.txt"));
-    let ranges = sections.iter().scan(0, |end, section| {
-        *end += section.calls.len();
-        Some((section.name, *end - section.calls.len()..*end))
-    });
-    let passed = sections.iter().zip(ranges).filter(|(section, _)| section.treatment == Treatment::Passed);
-    let sorts: Vec<_> = passed.map(|(_, range)| range).collect();
+    let passed = sections.iter().filter(|section| section.treatment == Treatment::Passed);
+    let sorts: Vec<_> = passed.map(|section| section.name).collect();
     let calls: Vec<_> = sections.iter().flat_map(|section| &section.calls).collect();
     for (name, text) in [
         ("constants.rs", constants::rust(&constants::parse(CONSTANTS, abi))),
@@ -35,7 +31,7 @@ pub(crate) fn make(abi: &str, src: &str) -> PathBuf {
         ("calls.rs", exports::calls(&sections, &functions)),
         ("exports.rs", exports::exports(&sections, &functions)),
         ("names.rs", format!("pub(crate) const CALLS: &[&str] = &{calls:?};\n")),
-        ("sorts.rs", format!("const SORTS: &[(&str, Range<usize>)] = &{sorts:?};\n")),
+        ("sorts.rs", format!("const SORTS: &[&str] = &{sorts:?};\n")),
     ] {
         std::fs::write(out.join(name), text).expect("OUT_DIR is writable");
     }

@@ -5,6 +5,7 @@
 //! for other ranks, too.
 
 use crate::link::Link;
+use alloc::boxed::Box;
 
 /// Bytes that take this many times longer to come than to be sent show how fast the network is: what the sender does before it starts them is not the
 /// reason. What it computes after that can be, where its MPI moves messages only inside calls and buffers do not hold them.
@@ -37,7 +38,7 @@ impl Transfers {
 
     /// The bandwidth of the fastest one but `lucky`, in MB/s, if there are enough.
     fn fastest(&self, lucky: usize) -> Option<f64> {
-        let mut all = self.latest.map(mb_s);
+        let mut all = self.latest.map(rate);
         all.sort_unstable_by(|a, b| b.total_cmp(a));
         (self.seen >= ENOUGH).then_some(all[lucky])
     }
@@ -45,32 +46,37 @@ impl Transfers {
     /// The bandwidth of all together, in MB/s. A single one would be misleading: the program may have received in a moment the messages that arrived
     /// while it computed.
     fn together(&self) -> f64 {
-        mb_s(self.latest.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1)))
+        rate(self.latest.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1)))
     }
 }
 
-fn mb_s((bytes, ns): (f64, f64)) -> f64 {
+/// Bytes over nanoseconds, in MB/s.
+fn rate((bytes, ns): (f64, f64)) -> f64 {
     bytes * 1e3 / ns.max(1.0)
 }
 
-/// A link, and the observations of transfers over it.
+/// A link, and the observations of transfers over it, which are elsewhere: a decision needs the link alone.
 #[derive(Clone, Debug)]
 pub(crate) struct Observed {
     link: Link,
+    transfers: Box<Observations>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Observations {
     /// Trains that took longer to come than to be sent, and others, which show only that the bandwidth is not less.
     exact: Transfers,
     least: Transfers,
     /// Transfers by the waiting time, and by the total time.
     waits: Transfers,
     passages: Transfers,
-    /// The number of passages since a train has shown the bandwidth, or [`LATEST`].
-    since: usize,
+    /// The number of further passages that change nothing, because trains have shown the bandwidth.
+    shown: usize,
 }
 
 impl Observed {
     pub(crate) fn new(link: Link) -> Self {
-        let (exact, least, waits, passages) = Default::default();
-        Self { link, exact, least, waits, passages, since: LATEST }
+        Self { link, transfers: Box::default() }
     }
 
     /// The current estimate.
@@ -85,19 +91,23 @@ impl Observed {
         if bytes == 0 || ns.is_nan() || ns <= 0.0 || sent_ns.is_nan() || sent_ns < 0.0 {
             return;
         }
-        if ns < SLOWER * sent_ns {
-            self.least.add(bytes, ns);
-            if let Some(mb_s) = self.least.fastest(LUCKY).filter(|&least| least > self.link.bandwidth_mb_s) {
+        let (all, believed) = (&mut *self.transfers, self.link.bandwidth_mb_s);
+        let shown = if ns < SLOWER * sent_ns {
+            all.least.add(bytes, ns);
+            // This one shows no more than it does itself: those before it may be of a network that was faster.
+            let least = all.least.fastest(LUCKY).map(|mb_s| mb_s.min(rate((bytes as f64, ns))));
+            if least.is_some_and(|mb_s| mb_s > believed) {
                 // Trains that were slower are of the past.
-                self.exact = Transfers::default();
-                self.believe(mb_s);
+                all.exact = Transfers::default();
             }
+            least.filter(|&mb_s| mb_s >= believed)
         } else {
-            self.exact.add(bytes, ns);
-            if let Some(mb_s) = self.exact.fastest(LUCKY_TRAINS) {
-                self.since = 0;
-                self.believe(mb_s);
-            }
+            all.exact.add(bytes, ns);
+            all.exact.fastest(LUCKY_TRAINS)
+        };
+        if let Some(mb_s) = shown {
+            all.shown = LATEST;
+            self.believe(mb_s);
         }
     }
 
@@ -107,12 +117,13 @@ impl Observed {
         if bytes == 0 || waited_ns.is_nan() || elapsed_ns.is_nan() || elapsed_ns <= 0.0 {
             return;
         }
-        self.waits.add(bytes, waited_ns);
-        self.passages.add(bytes, elapsed_ns);
-        self.since = LATEST.min(self.since + 1);
+        let all = &mut *self.transfers;
+        all.waits.add(bytes, waited_ns);
+        all.passages.add(bytes, elapsed_ns);
+        all.shown = all.shown.saturating_sub(1);
         // What trains have shown is known better, and what passed before them is of the past.
-        if let Some(waits) = self.waits.fastest(LUCKY).filter(|_| self.since == LATEST) {
-            let least = self.passages.together();
+        if let Some(waits) = all.waits.fastest(LUCKY).filter(|_| all.shown == 0) {
+            let least = all.passages.together();
             self.believe(self.link.bandwidth_mb_s.clamp(least, least.max(waits * LATE)));
         }
     }

@@ -11,10 +11,11 @@ use crate::table::Table;
 use mpress_codec::Kind;
 
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Costs {
-    pub(crate) table: Table,
     pub(crate) network: Observed,
     pub(crate) transfer: Transfer,
+    pub(crate) table: Table,
 }
 
 impl Costs {
@@ -31,10 +32,10 @@ impl Costs {
 
     #[inline]
     pub(crate) fn raw_ns(&self, len: usize) -> f64 {
-        self.network.link().time_ns(len as f64)
+        self.network.link().time_ns(len.cast_signed() as f64)
     }
 
-    #[inline]
+    #[inline(never)]
     pub(crate) fn time_ns(&self, took: Packed, len: usize) -> f64 {
         took.time_ns(self.transfer, self.network.link(), len)
     }
@@ -51,18 +52,17 @@ impl Costs {
     ) -> (Decision, Option<usize>) {
         let mut decision = Decision::raw(kind, len, Some(level), self.raw_ns(len));
         let (mut least_ns, mut best) = (decision.raw_ns, None);
-        for (at, took) in self.table.expected(kind, level, len, tried * decision.raw_ns).enumerate() {
+        for (at, offer) in self.table.of_kind(kind) {
+            let took = self.table.expected(kind, level, at, len, tried * decision.raw_ns);
             let ns = self.time_ns(took, len);
             if ns < least_ns {
                 (least_ns, best) = (ns, Some(at));
+                decision.choice = Choice::Encode(offer);
             }
         }
-        let offer = best.and_then(|at| self.table.candidates[kind as usize][at]);
-        // What is hoped for is not what is expected.
-        let took = best.and_then(|at| self.table.expected(kind, level, len, 0.0).nth(at));
-        if let (Some(offer), Some(took)) = (offer, took) {
-            decision.choice = Choice::Encode(offer);
-            decision.expected_ns = self.time_ns(took, len);
+        if let Some(at) = best {
+            // What is hoped for is not what is expected.
+            decision.expected_ns = self.time_ns(self.table.expected(kind, level, at, len, 0.0), len);
         }
         (decision, best)
     }

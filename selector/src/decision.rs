@@ -23,6 +23,9 @@ pub struct Admitted {
     pub(crate) len: usize,
 }
 
+/// The bytes of a part that is encoded with a codec which is not known.
+pub(crate) const PROBE: usize = 4 << 10;
+
 /// A part of a message to encode, and the codec, only to learn the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Probe {
@@ -37,9 +40,8 @@ pub struct Probe {
 pub struct Decision {
     /// The way to send the message.
     pub choice: Choice,
-    /// What to encode first, if the codec that should be the best is not known on such messages: then this is no decision yet. Report the result
-    /// ([`Selector::probed`](crate::Selector::probed)), and decide again.
-    pub probe: Option<Probe>,
+    /// The codec of [`probe`](Self::probe).
+    pub(crate) probes: Option<Offer>,
     pub(crate) kind: Kind,
     pub(crate) len: usize,
     /// The level of its sample; `None` if it was not read.
@@ -51,7 +53,15 @@ pub struct Decision {
 impl Decision {
     /// The decision for raw, which takes this time; `level` as in the field.
     pub(crate) fn raw(kind: Kind, len: usize, level: Option<Level>, raw_ns: f64) -> Self {
-        Self { choice: Choice::Raw, probe: None, kind, len, level, raw_ns, expected_ns: raw_ns }
+        Self { choice: Choice::Raw, probes: None, kind, len, level, raw_ns, expected_ns: raw_ns }
+    }
+
+    /// What to encode first, if the codec that should be the best is not known on such messages: then this is no decision yet. Report the result
+    /// ([`Selector::probed`](crate::Selector::probed)), and decide again.
+    #[must_use]
+    pub fn probe(&self) -> Option<Probe> {
+        let start = (self.len.saturating_sub(PROBE) / 2) & !7;
+        self.probes.map(|offer| Probe { offer, window: start..start + PROBE })
     }
 
     /// What is known of what the decision for a codec rests on.

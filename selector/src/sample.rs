@@ -36,13 +36,13 @@ impl Level {
         ["none", "low", "medium", "high", "extreme", "unknown"][self as usize]
     }
 
-    /// The level of a message whose words share this fraction (0 to 1) of their bits with words shortly before them.
-    fn of(shared: f32) -> Self {
-        match shared {
-            ..0.07 => Self::None,
-            ..0.17 => Self::Low,
-            ..0.34 => Self::Medium,
-            ..0.67 => Self::High,
+    /// The level of a message whose words share this part of all bits with words shortly before them.
+    fn of(shared: u32, all: u32) -> Self {
+        match 100 * shared / all {
+            ..7 => Self::None,
+            7..17 => Self::Low,
+            17..34 => Self::Medium,
+            34..67 => Self::High,
             _ => Self::Extreme,
         }
     }
@@ -51,57 +51,63 @@ impl Level {
 /// The number of groups in a sample.
 const GROUPS: usize = 8;
 /// The number of words in a group: two runs that are compared, and the words before them that they are compared with.
-const GROUP: usize = 2 * RUN + LAGS[LAGS.len() - 1];
+const GROUP: usize = 2 * RUN + LONGEST_LAG;
 /// The number of words in a run; only the word with the most new bits counts, as most codecs use one width for several words.
 const RUN: usize = 5;
-/// The distances in words at which shared bits are looked for. Elements often contain several numbers (a velocity has three).
-const LAGS: [usize; 4] = [1, 2, 3, 5];
+/// Shared bits are looked for at distances of 1, 2, 3 and 5 words. Elements often contain several numbers (a velocity has three).
+const LONGEST_LAG: usize = 5;
 
 /// The level of a message; [`Level::Unknown`] if it is shorter than a sample.
 #[must_use]
 pub fn level(kind: Kind, message: &[u8]) -> Level {
-    match kind {
-        Kind::F64 => of_words(message, u64::from_le_bytes, |a, b| a ^ b),
-        Kind::Int64 => of_words(message, u64::from_le_bytes, |a, b| zigzag(a.wrapping_sub(b).cast_signed())),
-        Kind::F32 => of_words(message, u32::from_le_bytes, |a, b| u64::from(a ^ b)),
-        Kind::Int32 => {
-            of_words(message, u32::from_le_bytes, |a, b| zigzag(i64::from(a.wrapping_sub(b).cast_signed())))
-        }
-        Kind::Int16 => {
-            of_words(message, u16::from_le_bytes, |a, b| zigzag(i64::from(a.wrapping_sub(b).cast_signed())))
-        }
-        // Bytes without a known structure are compared as words; text shares few bits, repetitions and zeros share all.
-        Kind::Int8 | Kind::Other => of_words(message, u32::from_le_bytes, |a, b| u64::from(a ^ b)),
+    // Integers are near each other; bits of other words are the same. Bytes without a known structure are compared as words: text shares few bits,
+    // repetitions and zeros share all.
+    let differences = matches!(kind, Kind::Int64 | Kind::Int32 | Kind::Int16);
+    if matches!(kind, Kind::F64 | Kind::Int64) {
+        of_words::<8>(message, differences)
+    } else if kind == Kind::Int16 {
+        of_words::<2>(message, differences)
+    } else {
+        of_words::<4>(message, differences)
     }
 }
 
-/// Maps small differences to small numbers, whatever their sign.
-fn zigzag(difference: i64) -> u64 {
-    ((difference << 1) ^ (difference >> 63)).cast_unsigned()
+/// The bits of a word of `N` bytes that are new after another one: the difference, of whichever sign, or other bits.
+#[inline]
+fn news<const N: usize>(word: [u8; N], before: [u8; N], differences: bool) -> u64 {
+    let [word, before] = [word, before].map(|bytes| {
+        let mut all = [0; 8];
+        all[..N].copy_from_slice(&bytes);
+        u64::from_le_bytes(all)
+    });
+    let unused = 64 - 8 * N as u32;
+    let less = (word.wrapping_sub(before) << unused).cast_signed() >> unused;
+    if differences { ((less << 1) ^ (less >> 63)).cast_unsigned() } else { word ^ before }
 }
 
-/// The code is short rather than fast: a program's own work has taken it from the caches, and it takes longer to load it than to run it.
-fn of_words<const N: usize, W: Copy>(
-    message: &[u8],
-    word: impl Fn([u8; N]) -> W,
-    news: impl Fn(W, W) -> u64,
-) -> Level {
+/// The code is short rather than fast, and has no tables: a program's own work has taken them from the caches, and it takes longer to load them than to run
+/// it. So no loop is unrolled whose length can be hidden.
+fn of_words<const N: usize>(message: &[u8], differences: bool) -> Level {
     let (words, _) = message.as_chunks::<N>();
     let Some(free) = words.len().checked_sub(GROUP) else { return Level::Unknown };
-    let groups =
-        || (0..GROUPS).filter_map(|group| words.get(free * group / (GROUPS - 1)..)?.first_chunk::<GROUP>());
+    let groups = || {
+        (0..black_box(GROUPS))
+            .filter_map(|group| words.get(free * group / (GROUPS - 1)..)?.first_chunk::<GROUP>())
+    };
     // The memory of all groups is asked for before one is waited for.
     black_box(groups().fold(0, |all, group| all | group[0][0]));
     let bits = 8 * N as u32;
-    let mut shared = [0_u32; LAGS.len()];
-    for group in groups() {
-        for run in [GROUP - 2 * RUN, GROUP - RUN] {
-            for (shared, lag) in shared.iter_mut().zip(black_box(LAGS)) {
-                let new = (run..run + RUN).fold(0, |new, i| new | news(word(group[i]), word(group[i - lag])));
-                *shared += bits - (u64::BITS - new.leading_zeros()).min(bits);
+    let mut most = 0;
+    for lag in (1..=black_box(LONGEST_LAG)).filter(|lag| *lag != 4) {
+        let mut shared = 0;
+        for group in groups() {
+            for run in [GROUP - 2 * RUN, GROUP - RUN] {
+                let (run, before) = (&group[run..run + RUN], &group[run.saturating_sub(lag)..]);
+                let new = run.iter().zip(before).fold(0, |new, (a, b)| new | news(*a, *b, differences));
+                shared += bits - (u64::BITS - new.leading_zeros()).min(bits);
             }
         }
+        most = most.max(shared);
     }
-    let most = shared.into_iter().max().unwrap_or(0);
-    Level::of(most as f32 / (bits * 2 * GROUPS as u32) as f32)
+    Level::of(most, bits * 2 * GROUPS as u32)
 }

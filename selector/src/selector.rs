@@ -2,21 +2,23 @@
 
 use crate::bandwidth::Observed;
 use crate::costs::{Costs, fraction};
-use crate::decision::{Admitted, Choice, Decision, Offer, Probe};
+use crate::decision::{Admitted, Choice, Decision, Offer, PROBE, Probe};
 use crate::estimate::{Packed, Transfer};
 use crate::heuristics::Behaviour;
 use crate::judge::{ByTheClock, Judge, Way};
 use crate::link::Link;
 use crate::sample::{self, Level};
 use crate::size::SizeClass;
-use crate::table::CANDIDATES;
+use crate::table::{CANDIDATES, Cell};
 use crate::tally::{Latest, Tally};
 use mpress_codec::Kind;
 
 const KINDS: usize = Kind::ALL.len();
 
-/// No codec compresses to less than this part of a message, for the decision what to look at.
+/// No codec compresses to less than this part of a message, for the decision what to look at. And what that gains must be more than this many
+/// nanoseconds: four looks with cold caches, since not each look gains.
 const LEAST_FRACTION: f64 = 0.1;
+const LOOKS_NS: f64 = 12e3;
 
 /// After this many messages without a gain, half of those of that kind and length are read; after as many of these a quarter,
 /// and so on, up to the last.
@@ -25,8 +27,7 @@ const RAREST: u8 = 4;
 /// What takes this many nanoseconds raw is always read: that is a hundred times as long as a look with cold caches.
 const READ_NS: f64 = 200e3;
 
-/// The bytes of a part that is encoded with a codec which is not known, and the shortest message of which not all is encoded.
-const PROBE: usize = 4 << 10;
+/// The shortest message of which a part is encoded with a codec which is not known.
 const PROBED_FROM: usize = 2 * PROBE;
 /// A probe may take at most this fraction, 1/16, of the time that the message takes raw.
 const PROBE_TIMES: f64 = 16.0;
@@ -83,21 +84,25 @@ impl Mechanism {
 }
 
 /// Decides for each message. Deterministic: the same calls give the same decisions.
+///
+/// A program's own work takes the caches from all of this. What every decision needs comes first, in the order of its use.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Selector {
-    costs: Costs,
-    /// The length of the shortest message of each kind that may gain, and the bandwidth by which that was determined.
-    shortest: [usize; KINDS],
-    priced_mb_s: f64,
-    without: Option<Mechanism>,
-    /// By kind and length, how many messages in a row were read and not worth compressing.
-    misses: [[u8; SizeClass::COUNT]; KINDS],
-    /// Decides which of the messages that are seldom read are.
-    idle: u32,
     judge: Judge,
     gain: Gain,
-    tally: Tally,
+    /// The length of the shortest message of each kind that may gain.
+    shortest: [usize; KINDS],
+    /// Decides which of the messages that are seldom read are.
+    idle: u32,
+    without: Option<Mechanism>,
+    costs: Costs,
     latest: Latest,
+    /// By kind and length, how many messages in a row were read and not worth compressing.
+    misses: [[u8; SizeClass::COUNT]; KINDS],
+    /// The bandwidth by which the shortest lengths were determined.
+    priced_mb_s: f64,
+    tally: Tally,
 }
 
 /// If the bandwidth changes by this factor, the lengths that may gain are determined again.
@@ -187,17 +192,12 @@ impl Selector {
     /// difference of several milliseconds does no harm.
     pub fn admit_at(&mut self, kind: Kind, len: usize, now_ns: u64) -> Option<Admitted> {
         // Every message that is asked about counts: otherwise one way would seem to carry more.
-        match self.judge.way(len, now_ns) {
-            Way::Raw => {
-                self.admit(kind, len);
-                None
-            }
-            Way::Decided => self.admit(kind, len),
-        }
+        let way = self.judge.way(len, now_ns);
+        self.admit(kind, len).filter(|_| way == Way::Decided)
     }
 
     /// Of messages of this kind and length, which take this time raw, one in 2 to the power of this is read.
-    #[inline]
+    #[inline(never)]
     fn rarity(&self, kind: Kind, len: usize, raw_ns: f64) -> u8 {
         if raw_ns >= READ_NS || !self.has(Mechanism::Idle) {
             return 0;
@@ -221,44 +221,55 @@ impl Selector {
     pub fn weigh(&mut self, admitted: Admitted, message: &[u8]) -> Decision {
         let Admitted { kind, len } = admitted;
         let level = if self.has(Mechanism::Sample) { sample::level(kind, message) } else { Level::Unknown };
-        let learns = self.has(Mechanism::Learning);
-        let tried = if learns && self.has(Mechanism::Hope) { TRIED } else { 0.0 };
-        let (decision, best) = self.costs.least(admitted, level, tried);
+        let tried = match self.without {
+            Some(Mechanism::Learning | Mechanism::Hope) => 0.0,
+            _ => TRIED,
+        };
+        let (mut decision, best) = self.costs.least(admitted, level, tried);
         if let (Some(at), Choice::Encode(offer)) = (best, decision.choice)
-            && learns
-            && len >= PROBED_FROM
-            && self.has(Mechanism::Probe)
+            && self.wants_probe(&decision, self.costs.table.cell(kind, level, at))
         {
-            let cell = self.costs.table.cell(kind, level, at);
-            if !cell.is_known() && PROBE_TIMES * cell.encode_ns(PROBE) < decision.raw_ns {
-                let start = ((len - PROBE) / 2) & !7;
-                let probe = Some(Probe { offer, window: start..start + PROBE });
-                return Decision { probe, ..Decision::raw(kind, len, Some(level), decision.raw_ns) };
-            }
+            decision = Decision::raw(kind, len, Some(level), decision.raw_ns);
+            decision.probes = Some(offer);
+            return decision;
         }
         let (size, rare) = (SizeClass::of(len), self.rarity(kind, len, decision.raw_ns));
         self.costs.table.forget(kind, level, 1 << rare);
         self.latest.add(kind, size, best, rare);
         if self.latest.is_full() {
-            self.tally.count(&core::mem::take(&mut self.latest));
+            self.count_latest();
         }
         let misses = &mut self.misses[kind as usize][size.index()];
         *misses = (*misses + u8::from(best.is_none())).min(RAREST * PATIENCE);
         decision
     }
 
+    /// Whether a part of the message is encoded first, as its codec is not known there.
+    fn wants_probe(&self, decision: &Decision, cell: &Cell) -> bool {
+        !cell.is_known()
+            && decision.len >= PROBED_FROM
+            && PROBE_TIMES * cell.encode_ns(PROBE) < decision.raw_ns
+            && !matches!(self.without, Some(Mechanism::Learning | Mechanism::Probe))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn count_latest(&mut self) {
+        self.tally.count(&core::mem::take(&mut self.latest));
+    }
+
     /// Reports that the probe of a decision was encoded to `wire_len` bytes in `ns` nanoseconds, and decides again about the message. That decision may
     /// have a probe of another codec.
     pub fn probed(&mut self, decision: &Decision, wire_len: usize, ns: f64, message: &[u8]) -> Decision {
-        let Decision { probe: Some(Probe { offer, window }), kind, len, level: Some(level), .. } = decision
-        else {
+        let (Some(Probe { offer, window }), Some(level)) = (decision.probe(), decision.level) else {
             return decision.clone();
         };
-        let (cell, part) = ((*kind, *level, *offer), window.len());
+        let (kind, len, part) = (decision.kind, decision.len, window.len());
+        let cell = (kind, level, offer);
         // Most of its time is that of loading code, which says nothing of the message.
         self.costs.table.encoded(cell, part, (fraction(wire_len, part), false), None);
-        self.gain.measured_ns -= ns;
-        self.weigh(Admitted { kind: *kind, len: *len }, message)
+        self.gained(-ns);
+        self.weigh(Admitted { kind, len }, message)
     }
 
     /// Reports that the message was encoded with the chosen codec, to `wire_len` bytes in `ns` nanoseconds. If that is shorter than the message, it
@@ -272,9 +283,16 @@ impl Selector {
             table.encoded(cell, len, (fraction(wire_len, len), wire_len <= table.shortest_frame), Some(ns));
         }
         self.gain.expected_ns += decision.expected_gain_ns();
-        self.gain.measured_ns += gain_ns;
+        self.gained(gain_ns);
         if gain_ns > 0.0 {
             self.misses[decision.kind as usize][SizeClass::of(len).index()] = 0;
+        }
+    }
+
+    /// Adds to what was measured, unless it is no number.
+    fn gained(&mut self, ns: f64) {
+        if ns.is_finite() {
+            self.gain.measured_ns += ns;
         }
     }
 
@@ -361,7 +379,7 @@ impl Selector {
                 let encode_ns = costs.table.least_ns(kind, len);
                 let fraction = LEAST_FRACTION.max(costs.table.shortest_fraction(len));
                 let best = Packed { fraction, encode_ns, decode_ns: 0.0 };
-                costs.time_ns(best, len) < costs.raw_ns(len) || reads_all
+                costs.time_ns(best, len) + LOOKS_NS < costs.raw_ns(len) || reads_all
             };
             SizeClass::all().map(SizeClass::start).find(|&len| may_gain(len)).unwrap_or(usize::MAX)
         });

@@ -9,6 +9,7 @@ use crate::heuristics::{Behaviour, Speed};
 use crate::sample::Level;
 use crate::selector::Offered;
 use alloc::boxed::Box;
+use core::hint::black_box;
 use mpress_codec::Kind;
 
 /// The maximum number of codecs that are considered for a kind of message.
@@ -19,9 +20,11 @@ const LEVELS: usize = Level::ALL.len();
 /// The codecs that are considered for each kind, by their index in the offers, and after them nothing.
 pub(crate) type Candidates = [[Option<Offer>; CANDIDATES]; KINDS];
 
-/// A codec never observed at a level may make messages shorter than expected by this fraction of their length. It is used where that would make it the
-/// best: optimism in the face of uncertainty (Lai and Robbins, *Asymptotically efficient adaptive allocation rules*, 1985).
+/// A codec never observed at a level may make messages shorter than expected by this fraction of their length; one that was, by not more than this part of
+/// what it made of them. It is used where that would make it the best: optimism in the face of uncertainty (Lai and Robbins, *Asymptotically efficient
+/// adaptive allocation rules*, 1985).
 const SHORTER: f32 = 0.3;
+const PART: f32 = 0.5;
 /// With observations less of that is left. With each message of the level, this part of the observations is forgotten, and half of that
 /// of how times differ from the heuristics.
 const FORGOTTEN: f32 = 0.004;
@@ -62,9 +65,8 @@ pub(crate) struct Cell {
     decode: Line,
     /// Compressed over raw bytes.
     fraction: f32,
-    /// Actual over expected times of encoding, and of decoding.
+    /// Actual over expected times of encoding.
     pace: f32,
-    decode_pace: f32,
     /// The number of observations, less those that are forgotten.
     seen: f32,
 }
@@ -78,7 +80,7 @@ impl Cell {
             None => (1.0, &UNKNOWN, &UNKNOWN),
         };
         let (encode, decode) = (Line::new(encode), Line::new(decode));
-        Self { encode, decode, fraction, pace: 1.0, decode_pace: 1.0, seen: 0.0 }
+        Self { encode, decode, fraction, pace: 1.0, seen: 0.0 }
     }
 
     /// Whether there was an observation, not too long ago.
@@ -92,28 +94,33 @@ impl Cell {
         f64::from(self.pace * self.encode.ns(len))
     }
 
-    #[inline]
-    fn decode_ns(&self, len: usize) -> f64 {
-        f64::from(self.decode_pace * self.decode.ns(len))
+    /// Forgets this part of what was observed. Called, so that a loop over cells is short code.
+    #[inline(never)]
+    fn forget(&mut self, part: f32) {
+        self.seen = if self.seen > FORGOTTEN { self.seen * (1.0 - part) } else { 0.0 };
+        self.pace += part / 2.0 * (1.0 - self.pace);
     }
 
-    /// For a message of this length, of which frames have at least this fraction.
+    /// The fraction of a message of which frames have at least this fraction. If it is hoped for, that is less until the codec is known.
     #[inline]
-    fn packed(&self, len: usize, shortest: f64, hope_ns: f64) -> Packed {
-        let (encode_ns, decode_ns) = (self.encode_ns(len), self.decode_ns(len));
+    fn fraction(&self, shortest: f64, hoped: bool) -> f64 {
         let doubt = 1.0 / (1.0 + self.seen);
-        let hope = if encode_ns + decode_ns < hope_ns { SHORTER * doubt * doubt } else { 0.0 };
-        Packed { fraction: f64::from(self.fraction - hope).max(shortest), encode_ns, decode_ns }
+        let most = if self.is_known() { SHORTER.min(PART * self.fraction) } else { SHORTER };
+        let hope = if hoped { most * doubt * doubt } else { 0.0 };
+        f64::from(self.fraction - hope).max(shortest)
     }
 }
 
 /// The codecs that may be chosen, and what is known of them.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Table {
-    pub(crate) candidates: Candidates,
+    cells: Box<[[[Cell; CANDIDATES]; LEVELS]; KINDS]>,
     /// No frame is shorter than this, in bytes.
     pub(crate) shortest_frame: usize,
-    cells: Box<[[[Cell; CANDIDATES]; LEVELS]; KINDS]>,
+    pub(crate) candidates: Candidates,
+    /// Actual over expected times of decoding. Only the sender of a message knows its level.
+    decode_pace: [[f32; CANDIDATES]; KINDS],
 }
 
 impl Table {
@@ -130,7 +137,12 @@ impl Table {
                 candidates[kind as usize].map(|offer| Cell::new(name(offer), (kind, level), behaviours))
             })
         });
-        Self { candidates, shortest_frame: 0, cells: Box::new(cells) }
+        Self {
+            candidates,
+            shortest_frame: 0,
+            cells: Box::new(cells),
+            decode_pace: [[1.0; CANDIDATES]; KINDS],
+        }
     }
 
     /// The index of a candidate.
@@ -144,18 +156,26 @@ impl Table {
         &self.cells[kind as usize][level as usize][at]
     }
 
-    /// What is expected of each candidate for a message of this length, by what has been learned. One that is not known well, and of which coding takes less than
-    /// `hope_ns`, is hoped to be better.
+    /// The candidates for a kind, with their indices. The compiler does not know their number: a loop over them is not unrolled, as that code would have to
+    /// be loaded.
     #[inline]
-    pub(crate) fn expected(
-        &self,
-        kind: Kind,
-        level: Level,
-        len: usize,
-        hope_ns: f64,
-    ) -> impl Iterator<Item = Packed> + '_ {
-        let shortest = self.shortest_fraction(len);
-        self.row(kind, level).map(move |cell| cell.packed(len, shortest, hope_ns))
+    pub(crate) fn of_kind(&self, kind: Kind) -> impl Iterator<Item = (usize, Offer)> + '_ {
+        black_box(&self.candidates[kind as usize][..]).iter().map_while(|offer| *offer).enumerate()
+    }
+
+    /// What is expected of a candidate for a message of this length, by what has been learned. One that is not known well, and of which coding takes less than
+    /// `hope_ns`, is hoped to be better.
+    #[inline(never)]
+    pub(crate) fn expected(&self, kind: Kind, level: Level, at: usize, len: usize, hope_ns: f64) -> Packed {
+        let cell = self.cell(kind, level, at);
+        let (encode_ns, decode_ns) = (cell.encode_ns(len), self.decode_ns_at(kind, level, at, len));
+        let fraction = cell.fraction(self.shortest_fraction(len), encode_ns + decode_ns < hope_ns);
+        Packed { fraction, encode_ns, decode_ns }
+    }
+
+    #[inline]
+    fn decode_ns_at(&self, kind: Kind, level: Level, at: usize, len: usize) -> f64 {
+        f64::from(self.decode_pace[kind as usize][at] * self.cell(kind, level, at).decode.ns(len))
     }
 
     /// The least fraction of a message of this length that a frame of it has.
@@ -164,32 +184,26 @@ impl Table {
         (self.shortest_frame as f64 / len.max(1) as f64).min(1.0)
     }
 
-    #[inline]
-    fn row(&self, kind: Kind, level: Level) -> impl Iterator<Item = &Cell> + '_ {
-        let offers = self.candidates[kind as usize].iter().flatten();
-        self.cells[kind as usize][level as usize].iter().zip(offers).map(|(cell, _)| cell)
-    }
-
     /// The least time of encoding and decoding a message of this length that becomes much shorter. One that does not takes less: codecs give it up.
     pub(crate) fn least_ns(&self, kind: Kind, len: usize) -> f64 {
         let redundant = [Level::High, Level::Extreme, Level::Unknown];
-        let all = redundant.into_iter().flat_map(|level| self.row(kind, level));
-        all.map(|cell| f64::from(cell.encode.ns(len) + cell.decode.ns(len))).fold(f64::INFINITY, f64::min)
+        let all = redundant.into_iter().flat_map(|level| self.of_kind(kind).map(move |(at, _)| (level, at)));
+        let cells = all.map(|(level, at)| self.cell(kind, level, at));
+        cells.map(|cell| f64::from(cell.encode.ns(len) + cell.decode.ns(len))).fold(f64::INFINITY, f64::min)
     }
 
     /// Records that there was a message of this level, which stands for this number of them.
     #[inline]
     pub(crate) fn forget(&mut self, kind: Kind, level: Level, messages: u16) {
         let part = FORGOTTEN * f32::from(messages);
-        for cell in &mut self.cells[kind as usize][level as usize] {
-            cell.seen = if cell.seen > FORGOTTEN { cell.seen * (1.0 - part) } else { 0.0 };
-            cell.pace += part / 2.0 * (1.0 - cell.pace);
-        }
+        black_box(&mut self.cells[kind as usize][level as usize][..])
+            .iter_mut()
+            .for_each(|cell| cell.forget(part));
     }
 
     /// What decoding a message to `len` bytes is expected to take, in nanoseconds; `None` if the codec is no candidate.
     pub(crate) fn decode_ns(&self, (kind, level, offer): (Kind, Level, Offer), len: usize) -> Option<f64> {
-        Some(self.cell(kind, level, self.place(kind, offer)?).decode_ns(len))
+        Some(self.decode_ns_at(kind, level, self.place(kind, offer)?, len))
     }
 
     /// Records that `len` bytes were encoded to this fraction of their length. `is_least`: the frame has the shortest length, which shows only that the codec
@@ -224,11 +238,8 @@ impl Table {
     /// Records that a message was decoded to `len` bytes in `ns` nanoseconds. Only its sender knows its level.
     pub(crate) fn decoded(&mut self, kind: Kind, offer: Offer, len: usize, ns: f64) {
         let Some(at) = self.place(kind, offer) else { return };
-        let levels = &mut self.cells[kind as usize];
-        let expected = levels[Level::Unknown as usize][at].decode.ns(len);
-        let mut pace = levels[Level::Unknown as usize][at].decode_pace;
-        follow(&mut pace, ns as f32 / expected, WEIGHT, TIMES);
-        levels.iter_mut().for_each(|cells| cells[at].decode_pace = pace);
+        let expected = self.cell(kind, Level::Unknown, at).decode.ns(len);
+        follow(&mut self.decode_pace[kind as usize][at], ns as f32 / expected, WEIGHT, TIMES);
     }
 }
 
@@ -262,9 +273,7 @@ mod tests {
     #[test]
     fn what_is_not_known_is_hoped_for_and_what_is_known_is_not() {
         let mut table = table();
-        let hoped = |table: &Table, level| {
-            table.expected(KIND, level, 100_000, f64::INFINITY).next().unwrap().fraction
-        };
+        let hoped = |table: &Table, level| table.expected(KIND, level, 0, 100_000, f64::INFINITY).fraction;
         let is_known = |table: &Table| table.cell(KIND, Level::High, 0).is_known();
         assert!((hoped(&table, Level::High) - 0.2).abs() < 1e-6 && !is_known(&table));
         encoded(&mut table, Level::High, 0.9, 101e3);
@@ -274,7 +283,7 @@ mod tests {
         assert!(hoped(&table, Level::High) > 0.89);
         (0..1000).for_each(|_| table.forget(KIND, Level::High, 1));
         assert!(hoped(&table, Level::High) < 0.7, "after a long time it may be another one");
-        let expected = table.expected(KIND, Level::High, 100_000, 0.0).next().unwrap();
+        let expected = table.expected(KIND, Level::High, 0, 100_000, 0.0);
         assert!((expected.fraction - 0.9).abs() < 1e-6);
         assert!((hoped(&table, Level::Low) - 0.2).abs() < 1e-6, "other levels are others");
     }
@@ -282,8 +291,7 @@ mod tests {
     #[test]
     fn paces_follow_and_stay_in_bounds() {
         let mut table = table();
-        let now =
-            |table: &Table| table.expected(KIND, Level::Low, 100_000, 0.0).next().unwrap().encode_ns / 101e3;
+        let now = |table: &Table| table.expected(KIND, Level::Low, 0, 100_000, 0.0).encode_ns / 101e3;
         (0..5).for_each(|_| encoded(&mut table, Level::Low, 0.5, 101e3));
         encoded(&mut table, Level::Low, 0.5, 101e6);
         assert!(now(&table) < 1.3, "an interruption");
@@ -295,7 +303,7 @@ mod tests {
                 table.decoded(KIND, 1, 0, ns);
             }
             let Packed { fraction, encode_ns, decode_ns } =
-                table.expected(KIND, Level::Low, 100_000, f64::INFINITY).next().unwrap();
+                table.expected(KIND, Level::Low, 0, 100_000, f64::INFINITY);
             assert!(
                 encode_ns > 0.0 && encode_ns.is_finite() && decode_ns > 0.0 && decode_ns.is_finite(),
                 "{ns}"
@@ -307,7 +315,7 @@ mod tests {
     #[test]
     fn an_unknown_codec_does_not_gain() {
         let table = Table::new(&[Offered { name: "unknown", kinds: &[KIND] }], &[]);
-        assert_eq!(table.expected(KIND, Level::Extreme, 1000, 0.0).next().unwrap().fraction, 1.0);
-        assert_eq!(table.expected(Kind::F32, Level::Extreme, 1000, 0.0).count(), 0);
+        assert_eq!(table.expected(KIND, Level::Extreme, 0, 1000, 0.0).fraction, 1.0);
+        assert_eq!([KIND, Kind::F32].map(|kind| table.of_kind(kind).count()), [1, 0]);
     }
 }

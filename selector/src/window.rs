@@ -68,7 +68,9 @@ impl Window {
             self.reopen = REOPEN;
         } else if *misses < PATIENCE {
             *misses += 1;
-            self.remember();
+            if *misses == PATIENCE {
+                self.remember();
+            }
         }
     }
 
@@ -97,17 +99,12 @@ impl Window {
             return;
         }
         if self.history.len() == HISTORY {
-            // Keep every other one, so that the history covers a run of any length.
-            let mut keep = false;
-            self.history.retain(|_| {
-                keep = !keep;
-                keep
-            });
+            self.history.remove(1);
         }
         self.history.push(now);
     }
 
-    /// The thresholds after each change, the earliest first; a selection if there are very many.
+    /// The thresholds after each change, the earliest first; of very many, the first and the latest.
     pub(crate) fn history(&self) -> &[Thresholds] {
         &self.history
     }

@@ -67,6 +67,27 @@ fn old_trains_do_not_come_back() {
 }
 
 #[test]
+fn a_slow_sender_does_not_bring_back_a_network_that_was_faster() {
+    let mut link = selector();
+    (0..16).for_each(|_| link.came(1_000_000, 1e6, 1e6));
+    assert!((link.link().bandwidth_mb_s - 1000.0).abs() < 1e-6);
+    (0..16).for_each(|_| link.came(1_000_000, 10e6, 0.0));
+    assert!((link.link().bandwidth_mb_s - 100.0).abs() < 1e-6);
+    link.came(1_000_000, 20e6, 20e6);
+    assert!((link.link().bandwidth_mb_s - 100.0).abs() < 1e-6, "at least 50 is no news: {:?}", link.link());
+}
+
+#[test]
+fn late_partners_do_not_hide_what_busy_senders_have_shown() {
+    let mut link = selector();
+    for _ in 0..16 {
+        link.came(1_000_000, 1e6, 1e6);
+        link.passed(1_000_000, 10e6, 10e6);
+    }
+    assert!((link.link().bandwidth_mb_s - 1000.0).abs() < 1e-6, "{:?}", link.link());
+}
+
+#[test]
 fn what_passed_says_what_a_network_has_at_least_and_at_most() {
     let mut link = selector();
     let mut after = |waited: f64, elapsed: f64| {

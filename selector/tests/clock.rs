@@ -34,7 +34,7 @@ fn run(selector: &mut Selector, kinds: &[Kind], seconds: f64, factor: f64, now_n
         let mut ns = LINK.time_ns(LEN as f64);
         if let Some(admitted) = selector.admit_at(*kind, LEN, *now_ns as u64) {
             let mut decision = selector.weigh(admitted, &message);
-            while let Some(probe) = &decision.probe {
+            while let Some(probe) = decision.probe() {
                 let len = probe.window.len();
                 decision = selector.probed(&decision, len / 2, len as f64 / 4.0, &message);
             }
@@ -101,7 +101,7 @@ fn exchange(ns: [f64; 3]) -> (usize, usize) {
             let selector: &mut Selector = &mut ranks[rank];
             let Some(admitted) = selector.admit_at(kind, LEN, now as u64) else { return false };
             let mut decision = selector.weigh(admitted, &message);
-            while let Some(probe) = &decision.probe {
+            while let Some(probe) = decision.probe() {
                 let len = probe.window.len();
                 decision = selector.probed(&decision, len / 2, len as f64 / 4.0, &message);
             }

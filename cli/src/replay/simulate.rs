@@ -268,7 +268,7 @@ fn select(channel: &Channel<'_>, without: Option<Mechanism>, mut work: impl FnMu
         sent.deciding[usize::from(is_cold)][sort].push(ns);
         // What loading the code took, of codecs that encoded a part: a message that the same one encodes after that does not take it again.
         let mut loaded = Vec::new();
-        while let Some(probe) = decision.probe.clone()
+        while let Some(probe) = decision.probe()
             && let Some(codec) = codec(probe.offer)
             && let Some(outcome) = outcome(file, codec, at)
         {

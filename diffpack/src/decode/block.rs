@@ -168,7 +168,7 @@ impl Scratch {
         }
         let (bytes, at) = if inside { (reference, at) } else { (self.window.bytes(), DecodeWindow::AT) };
         kernel.difference(bytes, at, predictor.lags(), self.other.groups_mut());
-        kernel.more(&self.other, self.words.groups_mut());
+        kernel.add_zigzagged(&self.other, self.words.groups_mut());
         let form = Form { predictor: &predictor.in_domain(Domain::Integer), maximum: W::ZERO, words };
         kernel.rebuild(None, &form, self, start, out).map_err(|_| full)
     }

@@ -1,5 +1,5 @@
-//! Residuals to words: how a decoder reconstructs a block once its head has been read. [`in_steps`] is the portable way; the other kernels have ways of their own
-//! (`kernel/avx2/undo.rs`, `kernel/avx512/rebuild.rs`).
+//! Residuals to words: how a decoder reconstructs a block once its head has been read. [`in_steps`] is the portable way; the other kernels
+//! have ways of their own (`kernel/avx2/undo.rs`, `kernel/avx512/rebuild.rs`).
 #![forbid(unsafe_code)]
 
 use crate::format::{BLOCK, Domain, GROUP, MAX_REACH, Predictor};
@@ -49,8 +49,8 @@ impl Scratch {
     }
 }
 
-/// Appends the words of a block to the message that begins at `start` of `out`, in one pass for each step, through buffers. The residuals are `packed` or, if that is
-/// `None`, in `scratch`.
+/// Appends the words of a block to the message that begins at `start` of `out`, in one pass for each step, through buffers. The residuals
+/// are `packed` or, if that is `None`, in `scratch`.
 pub(crate) fn in_steps<W: Word>(
     packed: Option<Packed<'_>>,
     form: &Form<'_, W>,
@@ -65,7 +65,7 @@ pub(crate) fn in_steps<W: Word>(
     let message = out.written().get(start..).unwrap_or_default();
     let reach = form.predictor.reach() * W::WIDTH;
     let before = match form.predictor.domain {
-        Domain::Below | Domain::BelowRotated => return below(form, words, out),
+        Domain::Below { .. } => return below(form, words, out),
         Domain::Fixed(unit) => {
             window.fill_fixed::<W, _>(Scalar, message, message.len(), reach, unit);
             window.before()
@@ -89,7 +89,7 @@ pub(crate) fn in_steps<W: Word>(
 #[inline(always)]
 pub(crate) fn below<W: Word>(form: &Form<'_, W>, words: &mut Words, out: &mut Out<'_>) -> Result<(), Full> {
     match form.predictor.domain {
-        Domain::BelowRotated => undo_below::<W, 1>(words.groups_mut(), form.maximum),
+        Domain::Below { rotation: 1 } => undo_below::<W, 1>(words.groups_mut(), form.maximum),
         _ => undo_below::<W, 0>(words.groups_mut(), form.maximum),
     }
     out.extend_from_slice(&words.block()[..form.words * W::WIDTH])

@@ -84,8 +84,8 @@ impl<'a> Streams<'a> for Wire<'a> {
     }
 }
 
-/// Unpacks the widths of a stream's groups from the offsets at the front of `wire`: eight offsets take as many bytes as one has bits. Widths past the
-/// last group are arbitrary.
+/// Unpacks the widths of a stream's groups from the offsets at the front of `wire`: eight offsets take as many bytes as one has bits.
+/// Widths past the last group are arbitrary.
 #[inline(always)]
 fn offsets<W: Word, K: Kernel<W>>(kernel: K, wire: &[u8], head: Head, widths: &mut Widths) {
     let bits = head.offset_bits();

@@ -7,7 +7,7 @@ use super::lookback::Lookback;
 use super::piece::Message;
 use super::refer::Referring;
 use super::search::Shortlist;
-use super::split::Dealt;
+use super::split::{Coding, Dealt};
 use super::stream::Stream;
 use crate::effort::Settings;
 use crate::format::{BLOCK, Domain, GROUP, GROUPS, Head, Predictor, Slots};
@@ -21,6 +21,8 @@ const SPARE: usize = 2 * GROUP;
 
 /// Strip counts, packed (format, section 5).
 pub(super) type Strip = [u8; GROUPS / 2];
+/// The predictor of a block, its maximum, and its strip counts.
+pub(super) type Found<W> = (Predictor, W, Option<Strip>);
 
 /// Scratch memory for encoding blocks.
 #[derive(Clone, Debug)]
@@ -32,7 +34,7 @@ pub(super) struct Blocks {
     pub(super) last: Option<Choice>,
     pub(super) referring: Referring,
     pub(super) residuals: Block,
-    dealt: Dealt,
+    pub(super) dealt: Dealt,
     pub(super) lookback: Lookback,
 }
 
@@ -80,28 +82,28 @@ impl Blocks {
         if !message.reference.is_empty() {
             return kernel.apart(|| self.refer(kernel, message, at, shortlist, settings, slots, out));
         }
-        let words = message.words;
+        let words = message.bytes;
         let raw = &words[at..words.len().min(at + BLOCK)];
         match self.choose(kernel, words, at, shortlist, settings) {
             Some(predictor) => {
                 let (maximum, strip) = self.find_residuals(kernel, words, at, predictor);
-                let stream = Stream::new::<W, K>(kernel, &self.residuals, raw.len() / W::WIDTH);
-                self.write(kernel, raw, (predictor, maximum, strip), stream, settings, slots, out)
+                let words = raw.len() / W::WIDTH;
+                let stream = Stream::new::<W, K>(kernel, &self.residuals, words);
+                let coding = self.dealt.coding(kernel, &self.residuals, words, stream, settings.thresholds);
+                self.write(kernel, raw, &(predictor, maximum, strip), &coding, slots, out)
             }
             None => stored(raw, out),
         }
     }
 
-    /// Writes the block, or stores it if it would not get shorter. The residuals, with this predictor, maximum and strip counts, have been found.
+    /// Writes the block, or stores it if it would not get shorter. The residuals have been found.
     #[inline(always)]
-    #[expect(clippy::too_many_arguments, reason = "what a block is made with")]
     pub(super) fn write<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
         raw: &[u8],
-        (predictor, maximum, strip): (Predictor, W, Option<Strip>),
-        stream: Stream,
-        settings: &Settings,
+        (predictor, maximum, strip): &Found<W>,
+        coding: &Coding,
         slots: &mut Slots,
         out: &mut Out<'_>,
     ) -> Result<(), Full> {
@@ -111,8 +113,7 @@ impl Blocks {
             Domain::Reference => &self.referring.residuals,
             _ => &self.residuals,
         };
-        let coding = self.dealt.coding(kernel, residuals, words, stream, settings.thresholds);
-        let slot = slots.find(predictor);
+        let slot = slots.find(*predictor);
         let (definition, definition_len) = match slot {
             Some(_) => ([0; 9], 0),
             None => predictor.to_wire(),
@@ -128,7 +129,7 @@ impl Blocks {
         }
         out.extend_from_slice(&head.to_le_bytes())?;
         if slot.is_none() {
-            slots.define(predictor);
+            slots.define(*predictor);
             self.referring.used |= predictor.domain == Domain::Reference;
             out.store(&definition, definition_len)?;
         }
@@ -136,13 +137,13 @@ impl Blocks {
         maximum.store(&mut word, 0);
         out.store(&word, maximum_len)?;
         if let Some(strip) = strip {
-            out.store(&strip, strip_len)?;
+            out.store(strip, strip_len)?;
         }
-        self.dealt.write(kernel, &coding, residuals, words, out)
+        self.dealt.write(kernel, coding, residuals, words, out)
     }
 
-    /// Encodes the block at `at` again, by distances to earlier words, and keeps what is shorter. The block and its definitions were written from
-    /// `start` of `out` on, and `before` was the table before it.
+    /// Encodes the block at `at` again, by distances to earlier words, and keeps what is shorter. The block and its definitions were
+    /// written from `start` of `out` on; before it, `before` was the table, and `used` said whether a block needs the reference.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "what a block is made with")]
     pub(super) fn look_back<W: Word, K: Kernel<W>>(
@@ -151,7 +152,7 @@ impl Blocks {
         message: &[u8],
         at: usize,
         settings: &Settings,
-        (start, before): (usize, &Slots),
+        (start, before, used): (usize, &Slots, bool),
         slots: &mut Slots,
         out: &mut Out<'_>,
     ) {
@@ -171,6 +172,7 @@ impl Blocks {
         let is_shorter = written.is_ok() && near.len() < end - start;
         if is_shorter {
             *slots = slots_then;
+            self.referring.used = used;
             out.written_mut()[start..start + near.len()].copy_from_slice(near.written());
             out.truncate(start + near.len());
         }
@@ -216,7 +218,7 @@ impl Blocks {
         predictor: Predictor,
     ) -> (W, Option<Strip>) {
         let maximum = match predictor.domain {
-            Domain::Below | Domain::BelowRotated => {
+            Domain::Below { rotation } => {
                 let len = (message.len() - at).min(BLOCK);
                 let words = if len.is_multiple_of(SAMPLE) {
                     message[at..at + len].as_chunks().0
@@ -224,8 +226,7 @@ impl Blocks {
                     self.fill(kernel, message, at, Domain::Integer, 0);
                     samples(groups(self.window.block()), len.div_ceil(GROUP))
                 };
-                let rotation = u32::from(predictor.domain == Domain::BelowRotated);
-                kernel.below(words, rotation, &mut self.residuals.groups_mut()[..words.len()])
+                kernel.below(words, rotation.into(), &mut self.residuals.groups_mut()[..words.len()])
             }
             domain => {
                 let groups = (message.len() - at).div_ceil(GROUP).min(GROUPS);
@@ -274,6 +275,13 @@ pub(super) fn fill_sample(block: &mut Block, len: usize) {
     if len < BLOCK {
         block.0[len..len.next_multiple_of(SAMPLE)].fill(0);
     }
+}
+
+/// The bytes of a block before its residuals, without those that every block has.
+pub(super) fn beside<W: Word>((predictor, _, strip): &Found<W>, slots: &Slots, words: usize) -> usize {
+    let definition = if slots.find(*predictor).is_some() { 0 } else { predictor.to_wire().1 };
+    let maximum = if predictor.has_maximum() { W::WIDTH } else { 0 };
+    definition + maximum + if strip.is_some() { words.div_ceil(W::LANES).div_ceil(2) } else { 0 }
 }
 
 fn stored(words: &[u8], out: &mut Out<'_>) -> Result<(), Full> {

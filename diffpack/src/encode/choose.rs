@@ -30,8 +30,8 @@ pub(super) struct Filled {
 }
 
 impl Blocks {
-    /// The predictor of the shortlist that seems to need the fewest bits; `None` if all are out of reach. The best one is kept for some blocks, as
-    /// long as its cost does not grow.
+    /// The predictor of the shortlist that seems to need the fewest bits; `None` if all are out of reach. The best one is kept for some
+    /// blocks, as long as its cost does not grow.
     #[inline(always)]
     pub(super) fn choose<W: Word, K: Kernel<W>>(
         &mut self,
@@ -102,8 +102,9 @@ impl Blocks {
         let quarters = ((message.len() - at) / SAMPLE).clamp(1, BLOCK / SAMPLE);
         let places = (0..quarters).step_by(step).map(|quarter| start + quarter * SAMPLE);
         Some(match predictor.domain {
-            Domain::Below => places.map(|at| kernel.below_cost(bytes, at, 0)).sum(),
-            Domain::BelowRotated => places.map(|at| kernel.below_cost(bytes, at, 1)).sum(),
+            Domain::Below { rotation } => {
+                places.map(|at| kernel.below_cost(bytes, at, rotation.into())).sum()
+            }
             _ => places.map(|at| kernel.difference_cost(bytes, at, predictor.lags())).sum(),
         })
     }

@@ -3,6 +3,7 @@
 //! Uses integer arithmetic only, so every tier finds the same.
 #![forbid(unsafe_code)]
 
+use super::back_off::BackOff;
 use crate::format::{Fields, MAX_STRIDE, PIECE};
 use crate::kernel::{self, Kernel, SAMPLE, Work};
 use crate::word::Word;
@@ -31,8 +32,8 @@ const GAIN: u32 = 16;
 const KEEP: u32 = 16;
 /// The number of messages after which fields are searched again.
 const USES: u32 = 32;
-/// The maximum number of messages that are skipped after messages without records.
-const PATIENCE: u32 = 255;
+/// The number of messages without records in a row that count: 3, 15, 63 and at last 255 are skipped after them.
+const PATIENCE: u8 = 4;
 
 /// The fields of earlier messages' records, as an encoder remembers it.
 #[derive(Clone, Debug)]
@@ -40,9 +41,8 @@ pub(super) struct Structures {
     fields: Fields,
     cost: u32,
     uses: u32,
-    /// The number of consecutive messages without records, and of messages still to be skipped.
-    misses: u32,
-    rest: u32,
+    /// Of messages without records.
+    back_off: BackOff,
 }
 
 /// Whether a message consists of records.
@@ -57,7 +57,7 @@ pub(super) enum Guess {
 
 impl Structures {
     pub(super) fn new() -> Self {
-        Self { fields: Fields::EMPTY, cost: 0, uses: 0, misses: 0, rest: 0 }
+        Self { fields: Fields::EMPTY, cost: 0, uses: 0, back_off: BackOff::default() }
     }
 
     pub(super) fn forget(&mut self) {
@@ -69,17 +69,16 @@ impl Structures {
         &self.fields
     }
 
-    /// Records that records took more bytes than the message coded otherwise.
-    pub(super) fn missed(&mut self) {
-        self.uses = 0;
-        self.pass_over();
+    /// Records whether records took fewer bytes than the message coded otherwise.
+    pub(super) fn learn(&mut self, hit: bool) {
+        self.uses *= u32::from(hit);
+        self.back_off(hit);
     }
 
-    /// Handles a message without records. The number of messages skipped grows with each miss, because a search takes as long as coding a short
-    /// message. The fields are kept, as messages of records may follow.
-    fn pass_over(&mut self) {
-        self.misses = (self.misses * 4 + 3).min(PATIENCE);
-        self.rest = self.misses;
+    /// Records whether a message had records. After misses some are skipped, because a search takes as long as coding a short message. The
+    /// fields are kept, as messages of records may follow.
+    fn back_off(&mut self, hit: bool) {
+        self.back_off.learn(hit, PATIENCE, |misses| u8::MAX >> (8 - 2 * misses));
     }
 
     /// Determines whether a message consists of records.
@@ -97,34 +96,34 @@ impl Structures {
             self.uses += 1;
             return Guess::Yes;
         }
-        if self.rest > 0 {
-            self.rest -= 1;
+        if self.back_off.skips() {
             return Guess::No;
         }
         let stride = stride(simd, message);
+        let words_cost = |range| words_cost::<W>(simd, message, stride, range);
+        let seems_to_gain = |(_, cost)| {
+            let words = words_cost(FIRST);
+            // Zeros say nothing of the rest.
+            words == 0 || gains(cost, words)
+        };
         // The search takes as long as coding some KiB, so that most messages without records must do with a part of it.
-        if let Some((_, cost)) = find(simd, message, stride, FIRST)
-            && gains(cost, words_cost::<W>(simd, message, stride, FIRST))
+        if find(simd, message, stride, FIRST).is_some_and(seems_to_gain)
+            && let words @ 1.. = words_cost(ALL)
             && let Some((fields, cost)) = find(simd, message, stride, ALL)
             // Words of one kind need no columns.
             && !(fields.len() == 1 && stride == W::WIDTH)
-            && gains(cost, words_cost::<W>(simd, message, stride, ALL))
+            && gains(cost, words)
         {
             // The same structures from another offset, as in the parts of a long message.
             let same = (1..=USES).contains(&self.uses)
                 && fields.stride() == self.fields.stride()
                 && cost.abs_diff(self.cost) <= self.cost / KEEP;
             let uses = if same { self.uses + 1 } else { 1 };
-            *self = Self { fields, cost, uses, misses: self.misses, rest: 0 };
+            *self = Self { fields, cost, uses, ..*self };
             return if same { Guess::Yes } else { Guess::Perhaps };
         }
-        self.pass_over();
+        self.back_off(false);
         Guess::No
-    }
-
-    /// Records that they took fewer bytes.
-    pub(super) fn hit(&mut self) {
-        self.misses = 0;
     }
 }
 
@@ -387,7 +386,7 @@ mod tests {
         let mut known = Structures::new();
         assert_eq!(guess(&mut known, structures(0, 500)), Guess::Perhaps);
         assert_eq!(known.fields().stride(), 16);
-        known.hit();
+        known.learn(true);
         assert_eq!(guess(&mut known, structures(1000, 300)), Guess::Yes);
         // Starts in the middle of a structure.
         assert_eq!(guess(&mut known, structures(2000, 400).skip(8)), Guess::Yes);
@@ -396,7 +395,7 @@ mod tests {
         assert_eq!(guess(&mut known, [7; 4000].into_iter()), Guess::No);
         assert_eq!(guess(&mut known, structures(0, 500).skip(4)), Guess::Yes);
         // The fields did not pay off.
-        known.missed();
+        known.learn(false);
         assert_eq!(guess(&mut known, structures(0, 500)), Guess::No);
     }
 

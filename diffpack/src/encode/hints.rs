@@ -22,7 +22,8 @@ const fn max_age(len: usize) -> u8 {
 /// directions.
 #[derive(Clone, Copy, Debug, Default)]
 struct Hint {
-    /// `age`: messages since the last search; `due`: the limit for it, which doubles with each search, because there is much to learn at the start.
+    /// `age`: messages since the last search; `due`: the limit for it, which doubles with each search, because there is much to learn at
+    /// the start.
     age: u8,
     due: u8,
     /// The choice of the first block of the last such message.
@@ -37,7 +38,8 @@ impl Hint {
         &self.predictors[..self.count.min(REMEMBERED)]
     }
 
-    /// Puts the best of `new` before the predictors of earlier searches and the rest after them. Predictors beyond the `most`th are forgotten.
+    /// Puts the best of `new` before the predictors of earlier searches and the rest after them. Predictors beyond the `most`th are
+    /// forgotten.
     fn learn(&mut self, new: &[Predictor], most: usize) {
         let old = *self;
         self.count = 0;

@@ -1,6 +1,7 @@
 //! Finds words that are the same as earlier ones, or nearly so (format, section 6).
 #![forbid(unsafe_code)]
 
+use super::back_off::BackOff;
 use crate::format::BLOCK;
 use crate::kernel::block::Block;
 use crate::word::Word;
@@ -15,8 +16,8 @@ const NEAR: u32 = 8;
 const COST: u32 = 8;
 /// A block is coded by distances if at least one word in this many is found again.
 const ENOUGH: usize = 8;
-/// The maximum number of blocks that are skipped after blocks for which it did not pay off.
-const PATIENCE: u32 = 32;
+/// The number of blocks in a row for which it did not pay off that count. As many are skipped, but four.
+const PATIENCE: u8 = 32;
 /// Of the words of skipped blocks, one in this many is entered in the table.
 const STRIDE: usize = 64;
 
@@ -26,14 +27,13 @@ pub(super) struct Lookback {
     /// For each hash, the last word with it, modulo 2^16. What is found is compared, so that it does not matter how old it is.
     places: [u16; PLACES],
     distances: Block,
-    /// The number of consecutive blocks for which it did not pay off, and of blocks still to be skipped.
-    misses: u32,
-    rest: u32,
+    /// Of blocks for which it did not pay off.
+    back_off: BackOff,
 }
 
 impl Lookback {
     pub(super) fn new() -> Self {
-        Self { places: [0; PLACES], distances: Block::ZERO, misses: 0, rest: 0 }
+        Self { places: [0; PLACES], distances: Block::ZERO, back_off: BackOff::default() }
     }
 
     /// Begins a message. The misses are those of the message before if the encoder may `remember`.
@@ -45,7 +45,7 @@ impl Lookback {
     }
 
     pub(super) fn forget(&mut self) {
-        (self.misses, self.rest) = (0, 0);
+        self.back_off = BackOff::default();
     }
 
     pub(super) fn distances(&self) -> &Block {
@@ -58,16 +58,14 @@ impl Lookback {
 
     /// Records whether distances took fewer bytes. The number of blocks skipped grows with each consecutive miss.
     pub(super) fn learn(&mut self, hit: bool) {
-        self.misses = if hit { 0 } else { (self.misses + 1).min(PATIENCE) };
-        self.rest = self.misses.saturating_sub(4);
+        self.back_off.learn(hit, PATIENCE, |misses| misses.saturating_sub(4));
     }
 
     /// Finds distances and residuals of the block at `at` of a message. Returns whether enough words were found.
     #[inline(always)]
     pub(super) fn find<W: Word>(&mut self, message: &[u8], at: usize, residuals: &mut Block) -> bool {
         let end = message.len().min(at + BLOCK);
-        if self.rest > 0 {
-            self.rest -= 1;
+        if self.back_off.skips() {
             for at in (at..end).step_by(STRIDE * W::WIDTH) {
                 if let Some(key) = key(message, at) {
                     enter::<W>(&mut self.places, key, at);

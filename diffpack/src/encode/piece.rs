@@ -21,10 +21,10 @@ pub(super) enum Source<'a> {
     Columns,
 }
 
-/// The words of a message, and the reference that predicts them, too; it is empty if there is none.
+/// A message or its whole words, and the reference that predicts them, too; it is as long, or empty if there is none.
 #[derive(Clone, Copy)]
 pub(super) struct Message<'a> {
-    pub(super) words: &'a [u8],
+    pub(super) bytes: &'a [u8],
     pub(super) reference: &'a [u8],
 }
 
@@ -47,7 +47,7 @@ impl<W: Word> Work<W> for Piece<'_, '_, W> {
     fn run<K: Kernel<W>>(self, kernel: K) -> Result<(), Full> {
         let Self { message, start, mut source, settings, blocks, slots, out, .. } = self;
         prefetch(Blocks::fill::<W, K> as *const u8, 512);
-        let words = message.words;
+        let words = message.bytes;
         let shortlist = match &mut source {
             Source::Search(hints) => {
                 blocks.window.forget();
@@ -67,13 +67,14 @@ impl<W: Word> Work<W> for Piece<'_, '_, W> {
         };
         blocks.begin(first.as_deref().copied().flatten(), &shortlist);
         for at in (start..words.len()).step_by(BLOCK) {
-            let before = settings.lookback.then(|| (out.len(), *slots));
+            let before = settings.lookback.then(|| (out.len(), *slots, blocks.referring.used));
             blocks.encode(kernel, message, at, &shortlist, settings, slots, out)?;
             if let Some(first) = first.take() {
                 *first = blocks.last;
             }
-            if let Some((start, before)) = &before {
-                kernel.apart(|| blocks.look_back(kernel, words, at, settings, (*start, before), slots, out));
+            if let Some((start, before, used)) = &before {
+                let before = (*start, before, *used);
+                kernel.apart(|| blocks.look_back(kernel, words, at, settings, before, slots, out));
             }
         }
         Ok(())

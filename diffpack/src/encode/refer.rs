@@ -2,9 +2,11 @@
 #![forbid(unsafe_code)]
 
 use super::EdgeWindow;
-use super::block::{Blocks, fill_sample};
+use super::back_off::BackOff;
+use super::block::{Blocks, beside, fill_sample};
 use super::piece::Message;
 use super::search::Shortlist;
+use super::split::Coding;
 use super::stream::Stream;
 use crate::effort::Settings;
 use crate::format::{BLOCK, Domain, GROUP, Predictor, Slots};
@@ -13,7 +15,7 @@ use crate::kernel::{Kernel, SAMPLE};
 use crate::word::Word;
 use mpress_codec::{Full, Out};
 
-/// A predictor that saved much is kept while its bytes grow by no more than this fraction, and these.
+/// A predictor that saved much is kept while its bytes grow by no more than this fraction and this number.
 const KEEP: usize = 16;
 /// It saved much if it saved this fraction.
 const MUCH: usize = 8;
@@ -30,24 +32,23 @@ pub(super) struct Referring {
     pub(super) residuals: Block,
     /// The predictor of the last block, if it needs the reference: its bytes, and for how many blocks it was kept.
     last: Option<(Predictor, usize, usize)>,
-    /// The number of consecutive blocks for which it did not pay off, and of blocks still to be skipped.
-    misses: u8,
-    rest: u8,
+    /// Of blocks for which it did not pay off.
+    back_off: BackOff,
 }
 
 impl Referring {
     pub(super) fn new() -> Self {
-        Self { used: false, residuals: Block::ZERO, last: None, misses: 0, rest: 0 }
+        Self { used: false, residuals: Block::ZERO, last: None, back_off: BackOff::default() }
     }
 
     /// Begins a piece.
     pub(super) fn begin(&mut self) {
-        (self.last, self.misses, self.rest) = (None, 0, 0);
+        (self.last, self.back_off) = (None, BackOff::default());
     }
 }
 
 impl Blocks {
-    /// Encodes the block at `at`.
+    /// Encodes the block at `at` of a message with a reference.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "what a block is made with")]
     pub(super) fn refer<W: Word, K: Kernel<W>>(
@@ -60,46 +61,51 @@ impl Blocks {
         slots: &mut Slots,
         out: &mut Out<'_>,
     ) -> Result<(), Full> {
-        let words = message.words;
+        let words = message.bytes;
         let raw = &words[at..words.len().min(at + BLOCK)];
+        let count = raw.len() / W::WIDTH;
         if let Some((predictor, len, kept)) = self.referring.last.take()
             && (kept + 1 < settings.kept || len == 0)
         {
-            let stream = self.reference_stream(kernel, message, at, predictor);
+            let coding = self.reference_coding(kernel, message, at, predictor, settings);
             // Nothing is shorter than the words of the reference themselves.
             let most = if kept + 1 < settings.kept { len + len / KEEP + KEEP } else { 0 };
-            if stream.len <= most {
+            if coding.len() <= most {
                 self.referring.last = Some((predictor, len, kept + 1));
-                return self.write(kernel, raw, (predictor, W::ZERO, None), stream, settings, slots, out);
+                return self.write(kernel, raw, &(predictor, W::ZERO, None), &coding, slots, out);
             }
         }
         // Words in which nothing was found are their own residuals.
         let chosen = self.choose(kernel, words, at, shortlist, settings).unwrap_or(Predictor::NONE);
         let (maximum, strip) = self.find_residuals(kernel, words, at, chosen);
         let mut found = (chosen, maximum, strip);
-        let mut stream = Stream::new::<W, K>(kernel, &self.residuals, raw.len() / W::WIDTH);
-        if self.referring.rest > 0 {
-            self.referring.rest -= 1;
-            return self.write(kernel, raw, found, stream, settings, slots, out);
-        }
-        self.referring.misses = (self.referring.misses + 1).min(settings.patience);
-        if let Some(other) = self.nearest(kernel, message, at, chosen, &stream, settings) {
-            let nearer = self.reference_stream(kernel, message, at, other);
-            let beside =
-                if chosen.has_maximum() { W::WIDTH } else { 0 } + strip.map_or(0, |strip| strip.len());
-            if nearer.len < stream.len + beside {
-                let is_much = nearer.len + nearer.len / MUCH < stream.len;
-                self.referring.last = is_much.then_some((other, nearer.len, 0));
-                self.referring.misses = 0;
-                (found, stream) = ((other, W::ZERO, None), nearer);
+        let stream = Stream::new::<W, K>(kernel, &self.residuals, count);
+        let skips = self.referring.back_off.skips();
+        let other = if skips { None } else { self.nearest(kernel, message, at, chosen, &stream, settings) };
+        let mut is_shorter = false;
+        let mut coding = self.dealt.coding(kernel, &self.residuals, count, stream, settings.thresholds);
+        if let Some(other) = other {
+            let nearer = self.reference_coding(kernel, message, at, other, settings);
+            let other = (other, W::ZERO, None);
+            let least = raw.len().min(coding.len() + beside(&found, slots, count));
+            is_shorter = nearer.len() + beside(&other, slots, count) < least;
+            if is_shorter {
+                let is_much = nearer.len() + nearer.len() / MUCH < least;
+                self.referring.last = is_much.then_some((other.0, nearer.len(), 0));
+                (found, coding) = (other, nearer);
+            } else {
+                self.dealt.again(kernel, &coding, &self.residuals, count);
             }
         }
-        self.referring.rest = self.referring.misses;
-        self.write(kernel, raw, found, stream, settings, slots, out)
+        if !skips {
+            self.referring.back_off.learn(is_shorter, settings.patience, |misses| misses);
+        }
+        self.write(kernel, raw, &found, &coding, slots, out)
     }
 
-    /// The predictor that needs the reference and takes the fewest bits for the first quarter of the block: without lags, or with those of the `chosen` one, whose
-    /// residuals are this stream. `None` if it takes many more than that.
+    /// The predictor that needs the reference and takes the fewest bits for the first quarter of the block: without lags, or with
+    /// those of the `chosen` one, whose residuals are this stream. `None` if it takes many more than that. Bits are those of a
+    /// stream or, where blocks may be split, of a mask and the words that are not 0.
     #[inline(always)]
     fn nearest<W: Word, K: Kernel<W>>(
         &mut self,
@@ -112,18 +118,29 @@ impl Blocks {
     ) -> Option<Predictor> {
         let sum =
             |widths: &Widths| -> u32 { widths[..SAMPLE / GROUP].iter().map(|width| u32::from(*width)).sum() };
+        let split = |residuals: &Block, widths: &Widths| {
+            let wide =
+                W::split(&residuals.0[..SAMPLE]).0.iter().filter(|word| W::from_bytes(**word) != W::ZERO);
+            let greatest = widths[..SAMPLE / GROUP].iter().fold(0, |most, width| *width.max(&most));
+            (SAMPLE / W::WIDTH + wide.count() * usize::from(greatest)).div_ceil(W::LANES) as u32
+        };
         let lagged = match chosen.domain {
-            _ if !settings.lags => None,
+            _ if !settings.thorough => None,
             Domain::Integer if chosen.reach() > 0 && chosen.reach() * W::WIDTH <= REACH => Some(chosen),
             Domain::Integer | Domain::Fixed(_) => None,
             _ => Some(Predictor::STEP),
         };
         let lagged = lagged.map(|lagged| lagged.in_domain(Domain::Reference));
-        let quarter = Message { words: &message.words[..message.words.len().min(at + SAMPLE)], ..message };
+        let quarter = Message { bytes: &message.bytes[..message.bytes.len().min(at + SAMPLE)], ..message };
         let mut best = None;
         for predictor in [Some(Predictor::REFERENCE), lagged].into_iter().flatten() {
             self.reference_residuals(kernel, quarter, at, predictor);
-            let cost = sum(&kernel.widths(&self.referring.residuals.groups()[..SAMPLE / GROUP]));
+            let residuals = &self.referring.residuals;
+            let widths = kernel.widths(&residuals.groups()[..SAMPLE / GROUP]);
+            let mut cost = sum(&widths);
+            if settings.thresholds.is_some() {
+                cost = cost.min(split(residuals, &widths));
+            }
             if best.is_none_or(|(_, least)| cost < least) {
                 best = Some((predictor, cost));
             }
@@ -132,18 +149,21 @@ impl Blocks {
         best.filter(|(_, cost)| *cost <= bound + bound / NEAR).map(|(predictor, _)| predictor)
     }
 
-    /// The stream of the block's residuals from the reference.
+    /// The coding of the block's residuals from the reference.
     #[inline(always)]
-    fn reference_stream<W: Word, K: Kernel<W>>(
+    fn reference_coding<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
         message: Message<'_>,
         at: usize,
         predictor: Predictor,
-    ) -> Stream {
+        settings: &Settings,
+    ) -> Coding {
         self.reference_residuals(kernel, message, at, predictor);
-        let words = (message.words.len() - at).min(BLOCK) / W::WIDTH;
-        Stream::new::<W, K>(kernel, &self.referring.residuals, words)
+        let words = (message.bytes.len() - at).min(BLOCK) / W::WIDTH;
+        let residuals = &self.referring.residuals;
+        let stream = Stream::new::<W, K>(kernel, residuals, words);
+        self.dealt.coding(kernel, residuals, words, stream, settings.thresholds)
     }
 
     /// Computes the residuals of the block from the reference.
@@ -151,7 +171,7 @@ impl Blocks {
     fn reference_residuals<W: Word, K: Kernel<W>>(
         &mut self,
         kernel: K,
-        Message { words, reference }: Message<'_>,
+        Message { bytes: words, reference }: Message<'_>,
         at: usize,
         predictor: Predictor,
     ) {

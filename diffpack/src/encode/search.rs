@@ -1,4 +1,5 @@
-//! Makes the shortlist: samples a stretch of a message to find its record stride and row length, and ranks the predictors that these suggest.
+//! Makes the shortlist: samples a stretch of a message to find its record stride and row length, and ranks the predictors that these
+//! suggest.
 //!
 //! Uses integer arithmetic only, so every tier finds the same.
 #![forbid(unsafe_code)]
@@ -130,8 +131,8 @@ pub(super) struct Search<'a, K> {
 }
 
 impl<K> Search<'_, K> {
-    /// Whether compression can gain anything. A few samples show whether all bits are noise: the range of the words in each, and the differences of
-    /// some words at each stride.
+    /// Whether compression can gain anything. A few samples show whether all bits are noise: the range of the words in each, and the
+    /// differences of some words at each stride.
     pub(super) fn is_worthwhile<W: Word>(&self) -> bool
     where
         K: Kernel<W>,
@@ -183,7 +184,7 @@ impl<K> Search<'_, K> {
         let by_stride = self.rank::<W>(&mut ranking, &samples, &[stride]).min(base);
         // If even this does not help, longer differences are of little use.
         let is_smooth = ranking.entries[0].0 >= by_stride;
-        if is_smooth || !self.settings.hurry {
+        if is_smooth || self.settings.thorough {
             let rows = self.rows::<W>(stride);
             if let Some(longest) = rows.iter().map(|(_, lag)| *lag).max().filter(|lag| *lag != 0) {
                 samples = self.samples::<W>(2 * longest + stride);
@@ -232,13 +233,14 @@ impl<K> Search<'_, K> {
         ranking.shortlist(self.settings, |_| true)
     }
 
-    /// The unit in which every float of the message is a whole number that fits in a word, so that fixed point restores it. `None` if there is no
-    /// such unit, if fewer than a quarter of the floats have trailing zeros in their fraction, or if the effort does not use fixed point.
+    /// The unit in which every float of the message is a whole number that fits in a word, so that fixed point restores it. `None` if there
+    /// is no such unit, if fewer than a quarter of the floats have trailing zeros in their fraction, or if the effort does not use fixed
+    /// point.
     pub(super) fn unit<W: Word>(&self) -> Option<u16>
     where
         K: Kernel<W>,
     {
-        if W::FRACTION == 0 || !self.settings.fixed {
+        if W::FRACTION == 0 || !self.settings.thorough {
             return None;
         }
         let mut span = Span::default();
@@ -283,7 +285,7 @@ impl<K> Search<'_, K> {
             return rows;
         }
         let places: [usize; PLACES] = self.places::<W, _>(lowest, words);
-        let places = &places[..if self.settings.hurry { PLACES / 2 } else { PLACES }];
+        let places = &places[..if self.settings.thorough { PLACES } else { PLACES / 2 }];
         let mut scores = [0; LAGS];
         for first in (2..longest).step_by(LAGS) {
             self.kernel.lag_scores(self.message, places, stride, first, &mut scores);
@@ -329,8 +331,7 @@ impl<K> Search<'_, K> {
     {
         let reach = predictor.reach() * W::WIDTH;
         let cost = |at: &usize| match predictor.domain {
-            Domain::Below => self.kernel.below_cost(self.message, *at, 0),
-            Domain::BelowRotated => self.kernel.below_cost(self.message, *at, 1),
+            Domain::Below { rotation } => self.kernel.below_cost(self.message, *at, rotation.into()),
             _ if *at >= reach => self.kernel.difference_cost(self.message, *at, predictor.lags()),
             _ => 8 * W::BITS,
         };

@@ -43,9 +43,9 @@ impl Dealt {
         stream: &Stream,
         thresholds: usize,
     ) -> Option<Split> {
-        let greatest = stream.greatest();
         let (mut best, mut least, mut dealt) = (None, stream.len, 0);
-        let below = BELOW_GREATEST.iter().take(thresholds).map_while(|below| greatest.checked_sub(*below));
+        let below =
+            BELOW_GREATEST.iter().take(thresholds).map_while(|below| stream.maximum.checked_sub(*below));
         for threshold in core::iter::once(0).chain(below.filter(|threshold| *threshold != 0)) {
             let mut mask = kernel.above(residuals, threshold.into());
             mask[words.div_ceil(8)..].fill(0);
@@ -101,6 +101,20 @@ impl Dealt {
         let split =
             thresholds.and_then(|some| kernel.apart(|| self.split(kernel, residuals, words, &stream, some)));
         Coding { stream, split }
+    }
+
+    /// Deals the residuals of a coding that was found before another one.
+    #[inline(always)]
+    pub(super) fn again<W: Word, K: Kernel<W>>(
+        &mut self,
+        kernel: K,
+        coding: &Coding,
+        residuals: &Block,
+        words: usize,
+    ) {
+        if let Some(split) = &coding.split {
+            kernel.deal(residuals, &split.mask, words, &mut self.wide, &mut self.narrow);
+        }
     }
 
     /// Writes the stream, or the mask, the narrow head and two streams.

@@ -11,7 +11,8 @@ use mpress_codec::{Full, Out};
 pub(super) struct Stream {
     pub(super) widths: Widths,
     minimum: u8,
-    maximum: u8,
+    /// The greatest width.
+    pub(super) maximum: u8,
     bits: u32,
     groups: usize,
     /// Length in bytes of offsets and groups.
@@ -30,11 +31,6 @@ impl Stream {
         let missing = usize::from(last) * (groups * W::LANES - words) / 8;
         let len = sum * W::LANES / 8 - missing + (groups * bits as usize).div_ceil(8);
         Self { widths, minimum, maximum, bits, groups, len }
-    }
-
-    /// The greatest width.
-    pub(super) fn greatest(&self) -> u8 {
-        self.maximum
     }
 
     pub(super) fn head(&self) -> Head {

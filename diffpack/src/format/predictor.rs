@@ -11,10 +11,8 @@ pub(crate) enum Domain {
     /// Differences of the words.
     #[default]
     Integer,
-    /// The distance below the block's greatest word.
-    Below,
-    /// The same for words rotated left by one, which moves the sign of a float out of the way.
-    BelowRotated,
+    /// The distance below the block's greatest word, all of them rotated left by 0 or 1, which moves the sign of a float out of the way.
+    Below { rotation: u8 },
     /// Differences of the words' fixed-point values in this unit.
     Fixed(u16),
     /// Differences from words at distances that the block has for each word (format, section 6).
@@ -34,8 +32,9 @@ pub(crate) struct Predictor {
 
 impl Predictor {
     /// The distance of each word below the greatest one.
-    pub(crate) const BELOW: Self = Self { domain: Domain::Below, lags: [0; MAX_ORDER], order: 0 };
-    pub(crate) const BELOW_ROTATED: Self = Self { domain: Domain::BelowRotated, ..Self::BELOW };
+    pub(crate) const BELOW: Self =
+        Self { domain: Domain::Below { rotation: 0 }, lags: [0; MAX_ORDER], order: 0 };
+    pub(crate) const BELOW_ROTATED: Self = Self { domain: Domain::Below { rotation: 1 }, ..Self::BELOW };
 
     /// The distance from an earlier word.
     pub(crate) const LOOKBACK: Self = Self { domain: Domain::Lookback, ..Self::BELOW };
@@ -83,36 +82,29 @@ impl Predictor {
     /// Whether a block has a maximum.
     #[inline]
     pub(crate) fn has_maximum(&self) -> bool {
-        matches!(self.domain, Domain::Below | Domain::BelowRotated)
+        matches!(self.domain, Domain::Below { .. })
     }
 
     /// The definition's wire form and its length in bytes.
     pub(crate) fn to_wire(self) -> ([u8; 9], usize) {
-        let mut wire = [0; 9];
-        let (code, unit) = match self.domain {
-            Domain::Integer => (0, None),
-            Domain::Below => (1, None),
-            Domain::BelowRotated => (2, None),
-            Domain::Fixed(unit) => (3, Some(unit)),
-            Domain::Lookback => (4, None),
-            Domain::Reference => (5, None),
+        let (mut wire, mut lags_at) = ([0; 9], 1);
+        let code = match self.domain {
+            Domain::Integer => 0,
+            Domain::Below { rotation } => 1 + rotation,
+            Domain::Fixed(unit) => {
+                (lags_at, [wire[1], wire[2]]) = (3, unit.to_le_bytes());
+                3
+            }
+            Domain::Lookback => 4,
+            Domain::Reference => 5,
         };
         let long = self.lags().iter().any(|lag| *lag > 255);
         wire[0] = code | self.order << 3 | u8::from(long) << 5;
-        let mut len = 1;
-        let mut put = |bytes: &[u8]| {
-            if let Some(to) = wire.get_mut(len..len + bytes.len()) {
-                to.copy_from_slice(bytes);
-                len += bytes.len();
-            }
-        };
-        if let Some(unit) = unit {
-            put(&unit.to_le_bytes());
+        let lag_bytes = 1 + usize::from(long);
+        for (to, lag) in wire[lags_at..].chunks_exact_mut(lag_bytes).zip(self.lags()) {
+            to.copy_from_slice(&lag.to_le_bytes()[..lag_bytes]);
         }
-        for lag in self.lags() {
-            put(&lag.to_le_bytes()[..1 + usize::from(long)]);
-        }
-        (wire, len)
+        (wire, lags_at + self.lags().len() * lag_bytes)
     }
 
     /// Reads a definition from the front of `wire`. Returns its length in bytes too.
@@ -129,8 +121,8 @@ impl Predictor {
         let wire: &[u8; 9] = window(wire, 0, &mut spare);
         let domain = match kind & 7 {
             0 => Domain::Integer,
-            1 => Domain::Below,
-            2 => Domain::BelowRotated,
+            1 => Domain::Below { rotation: 0 },
+            2 => Domain::Below { rotation: 1 },
             3 => Domain::Fixed(u16::from_le_bytes([wire[1], wire[2]])),
             4 => Domain::Lookback,
             5 => Domain::Reference,

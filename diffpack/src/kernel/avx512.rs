@@ -1,7 +1,7 @@
 //! The kernel for AVX-512: a group fills a vector.
 
-/// Repeats the body for each of some vectors, with `$i` constant, so that the vectors stay in registers. The steps of a group wait for each other;
-/// those of other groups fill the gaps.
+/// Repeats the body for each of some vectors, with `$i` constant, so that the vectors stay in registers. The steps of a group wait for each
+/// other; those of other groups fill the gaps.
 macro_rules! each {
     ($i:ident, $body:block) => {
         each!(@ $i, $body, 0, 1, 2, 3, 4, 5, 6, 7)
@@ -14,7 +14,7 @@ macro_rules! each {
     };
 }
 
-fixed!("avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt");
+portable!("avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt");
 mod pack;
 mod predict;
 mod rebuild;
@@ -31,14 +31,14 @@ use mpress_codec::{Full, Out};
 use mpress_codec_support::{Avx512, prefetch};
 
 impl<W: Word> Kernel<W> for Avx512 {
-    const ENCODES: Code = code!(predict::difference_cost::<W>: 2048, predict::below_cost::<W>: 512, predict::difference::<W>: 1600, predict::widths::<W>: 384, pack::pack::<W>: 1152);
+    const ENCODES: Code = code!(predict::difference_cost::<W>: 2048, predict::below_cost::<W>: 512,
+        predict::difference::<W>: 1600, predict::widths::<W>: 384, pack::pack::<W>: 1152);
     fn prefetch_rebuild(self, predictor: &Predictor) {
         prefetch(pack::unpack::<W> as *const u8, 512);
         rebuild::prefetch_code::<W>(predictor);
     }
     apart!("avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt");
     operations!(unsafe);
-    operations!(x86);
     fn rebuild(
         self,
         packed: Option<Packed<'_>>,

@@ -3,23 +3,20 @@
 //! Functions that the other kernels call are always inlined, so that they are compiled for those kernels' instructions.
 #![forbid(unsafe_code)]
 
-mod fixed;
 mod pack;
+pub(super) mod portable;
 mod predict;
-mod reference;
 mod split;
 mod undo;
 
 use super::{Code, Kernel, LAGS, Span};
 use crate::decode::rebuild::{Form, Packed, Scratch, in_steps};
-use crate::format::Predictor;
+use crate::format::{GROUPS, Predictor};
 use crate::kernel::block::{Block, Group, Groups, Mask, Widths};
 use crate::word::Word;
-pub(super) use fixed::{span, strip, to_fixed, to_float, trailing_zeros, unstrip};
 use mpress_codec::{Full, Out};
-pub(super) use pack::{sum_and_ends, used};
+pub(super) use pack::used;
 pub(super) use predict::{lag_scores, shifts, term, terms};
-pub(super) use reference::{against, minus, more, undo_against};
 pub(super) use undo::{SHORT, undo_short};
 pub(crate) use undo::{undo_below, undo_difference};
 
@@ -34,9 +31,6 @@ impl<W: Word> Kernel<W> for Scalar {
         operation()
     }
     operations!();
-    fn spread(self, packed: u64, bits: u32) -> u64 {
-        pack::spread(packed, bits)
-    }
     fn rebuild(
         self,
         packed: Option<Packed<'_>>,
@@ -46,8 +40,5 @@ impl<W: Word> Kernel<W> for Scalar {
         out: &mut Out<'_>,
     ) -> Result<(), Full> {
         in_steps(packed, form, scratch, start, out)
-    }
-    fn gather(self, spread: u64, bits: u32) -> u64 {
-        pack::gather(spread, bits)
     }
 }

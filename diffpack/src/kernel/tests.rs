@@ -38,8 +38,8 @@ impl Numbers {
     }
 }
 
-/// Messages as programs send them, and words of any width, of one width per group, of a few special values, round floats, whole numbers as floats,
-/// and small ones with some outliers.
+/// Messages as programs send them, and words of any width, of one width per group, of a few special values, round floats, whole numbers as
+/// floats, and small ones with some outliers.
 fn messages<W: Word>() -> Vec<Vec<u8>> {
     let mut messages: Vec<_> = families().iter().map(|(_, generate)| generate(LEN)).collect();
     let mut numbers = Numbers(W::BITS.into());
@@ -247,13 +247,12 @@ fn rebuilt<W: Word, K: Kernel<W>>(kernel: K, message: &[u8], residuals: &Block, 
     for _ in 0..12 {
         let words = [W::BLOCK, 1 + numbers.below(W::BLOCK)][numbers.below(2)];
         let domain = match numbers.below(5) {
-            0 => Domain::Below,
-            1 => Domain::BelowRotated,
+            rotation @ ..2 => Domain::Below { rotation: rotation as u8 },
             2 if W::FRACTION != 0 => Domain::Fixed(numbers.below(1 << W::EXPONENT) as u16),
             _ => Domain::Integer,
         };
         let lags = numbers.lags();
-        let lags = if matches!(domain, Domain::Below | Domain::BelowRotated) { &[][..] } else { &lags };
+        let lags = if matches!(domain, Domain::Below { .. }) { &[][..] } else { &lags };
         let predictor = Predictor::difference(domain, lags).unwrap_or_default();
         let maximum = W::load(message, numbers.below(LEN - 8));
         let form = Form { predictor: &predictor, maximum, words };
@@ -305,15 +304,15 @@ fn referring<W: Word, K: Kernel<W>>(kernel: K, words: &[u8], numbers: &mut Numbe
     let len = (1 + numbers.below(W::BLOCK)) * W::WIDTH;
     let (words, reference) = (&words[..len], &words[BLOCK..BLOCK + len]);
     let mut blocks = [const { Block::ZERO }; 4];
-    let [a, b, more, more_too] = &mut blocks;
+    let [a, b, sums, sums_too] = &mut blocks;
     kernel.against(words, reference, a.groups_mut());
     Kernel::<W>::against(Scalar, words, reference, b.groups_mut());
     assert!(a.0 == b.0, "{name}: against, {len} bytes");
-    more.0 = b.0.map(|byte| byte.rotate_left(3));
-    more_too.0 = more.0;
-    kernel.more(a, more.groups_mut());
-    Kernel::<W>::more(Scalar, a, more_too.groups_mut());
-    assert!(more.0 == more_too.0, "{name}: more");
+    sums.0 = b.0.map(|byte| byte.rotate_left(3));
+    sums_too.0 = sums.0;
+    kernel.add_zigzagged(a, sums.groups_mut());
+    Kernel::<W>::add_zigzagged(Scalar, a, sums_too.groups_mut());
+    assert!(sums.0 == sums_too.0, "{name}: add zigzagged");
     kernel.undo_against(reference, a.groups_mut());
     assert!(a.0[..len] == *words, "{name}: undo against, {len} bytes");
     let mut differences = [vec![1; len], vec![2; len]];

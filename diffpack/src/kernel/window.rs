@@ -1,5 +1,5 @@
-//! A copy of a block and of the words before it, for work that cannot use the message itself: at its edges, where missing words count as 0, and in
-//! the fixed-point domain.
+//! A copy of a block and of the words before it, for work that cannot use the message itself: at its edges, where missing words count as 0,
+//! in the fixed-point domain, and for what words are more than those of a reference.
 #![forbid(unsafe_code)]
 
 use super::block::{Bytes, Groups, ZEROS, groups_mut};

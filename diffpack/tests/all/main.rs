@@ -3,6 +3,7 @@
 
 mod conformance;
 mod corpus;
+mod mixed;
 mod properties;
 mod records;
 mod references;

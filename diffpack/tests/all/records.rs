@@ -152,6 +152,21 @@ fn structures_that_are_mostly_noise_are_worthwhile() {
     }
 }
 
+/// The place that is looked at first says nothing then.
+#[test]
+fn zeros_do_not_hide_records() {
+    let mut raw = structures(5000, false);
+    let third = raw.len() / 3;
+    raw[third - 2000..third + 4000].fill(0);
+    for effort in [Effort::Balanced, Effort::Ratio] {
+        for simd in tiers() {
+            let wire = encode(&mut Encoder::<u64>::new(effort).with_simd(simd), &raw);
+            assert_eq!(wire[0] & RECORDS, RECORDS, "{effort:?}, {simd:?}");
+            assert!(decode(&mut Decoder64::new(), &wire, raw.len()).as_ref() == Ok(&raw));
+        }
+    }
+}
+
 #[test]
 fn fields_are_kept_only_for_what_is_like_it() {
     let records = structures(3000, false);

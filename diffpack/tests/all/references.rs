@@ -2,24 +2,27 @@
 
 use crate::properties::{effort, message};
 use crate::{RECORDS, header};
-use mpress_codec::conformance::{self, random_bytes, tiers};
+use mpress_codec::conformance::{self, families, random_bytes, tiers};
 use mpress_codec::simd::Simd;
 use mpress_corpus::shared::corpus;
-use mpress_diffpack::DecodeErrorKind::{self, Corrupt, Length, State, Truncated, Unsupported};
-use mpress_diffpack::{Decode, DecodeError, Decoder, Effort, Encode, EncodeError, Encoder, Out, Reset, Word};
+use mpress_diffpack::DecodeErrorKind::{self, Corrupt, Length, Truncated, Unsupported};
+use mpress_diffpack::{
+    Decode, DecodeError, Decoder, Diffpack, Effort, Encode, EncodeError, Encoder, Out, Reset, Word,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 /// In a header: a decoder needs the reference.
 const REFERENCE: u8 = 2;
 
 /// An encoder or a decoder with a reference.
-struct With<'a, T>(T, &'a [u8]);
+struct With<'a, T>(&'a mut T, &'a [u8]);
 
 impl<T> Reset for With<'_, T> {}
 
-impl<W: Word> Encode for With<'_, &mut Encoder<W>> {
+impl<W: Word> Encode for With<'_, Encoder<W>> {
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
         self.0.max_encoded_len(raw_len)
     }
@@ -44,7 +47,7 @@ fn decode<W: Word>(
     wire: &[u8],
     len: usize,
 ) -> Result<Vec<u8>, DecodeErrorKind> {
-    conformance::decode(&mut With(Decoder::<W>::new().with_simd(simd), reference), wire, len)
+    conformance::decode(&mut With(&mut Decoder::<W>::new().with_simd(simd), reference), wire, len)
 }
 
 /// The result of every tier for a wire of as many bytes as the reference has.
@@ -109,13 +112,19 @@ fn what_does_not_fit_is_refused() {
     let without = conformance::decode(&mut Decoder::<u64>::new(), &wire, 64);
     assert_eq!(without, Err(Unsupported));
     for len in [0, 63, 65, 1000] {
-        assert_eq!(decode::<u64>(Simd::SCALAR, &vec![0; len], &wire, 64), Err(State), "{len} bytes");
+        assert_eq!(
+            decode::<u64>(Simd::SCALAR, &vec![0; len], &wire, 64),
+            Err(DecodeErrorKind::Reference),
+            "{len} bytes"
+        );
         let (raw, mut room) = ([1; 64], [0; 1000]);
         let mut out = Out::from_slice(&mut room);
         let error = Encoder::<u64>::new(Effort::Fast).encode_with(&vec![0; len], &raw, &mut out);
-        assert_eq!((error, out.len()), (Err(EncodeError::new(usize::MAX, 1000)), 0));
+        assert_eq!((error, out.len()), (Err(EncodeError::reference(len, 64)), 0));
+        let text = format!("the reference has {len} bytes, the message 64");
+        assert_eq!(error.unwrap_err().to_string(), text);
     }
-    assert_eq!(decode::<u64>(Simd::SCALAR, &reference, &wire, 0), Err(State));
+    assert_eq!(decode::<u64>(Simd::SCALAR, &reference, &wire, 0), Err(DecodeErrorKind::Reference));
     assert_eq!(said::<u64>(&[], &header(REFERENCE, 0)), Ok(vec![]));
 }
 
@@ -128,6 +137,178 @@ fn the_bit_is_set_where_the_reference_helps() {
         assert!(same.len() < 40 && same[0] & REFERENCE != 0, "{effort:?}: {}", same.len());
         let other = encode(&mut encoder, &random_bytes(61, 20_000), &noise);
         assert!(other == conformance::encode(&mut encoder, &noise), "{effort:?}");
+    }
+}
+
+#[test]
+fn the_bit_goes_with_the_block_that_needed_it() {
+    // The reference makes the first block shorter, but words from 50 before make it shorter still.
+    let noise = random_bytes(71, 8 * 300);
+    let word = |i: usize| u64::from_le_bytes(*noise[8 * i..].first_chunk().unwrap());
+    let raw: Vec<u8> = (0..250).flat_map(|i| word(i % 50).to_le_bytes()).collect();
+    let less = |i: usize| word(i % 50).wrapping_sub(word(50 + i) >> 44);
+    let reference: Vec<u8> = (0..250).flat_map(|i| less(i).to_le_bytes()).collect();
+    let wire = encode(&mut Encoder::<u64>::new(Effort::Ratio), &reference, &raw);
+    assert_eq!(conformance::decode(&mut Decoder::<u64>::new(), &wire, 2000), Ok(raw));
+}
+
+/// Words of 8 bytes.
+fn longs(count: usize, word: impl Fn(usize) -> u64) -> Vec<u8> {
+    (0..count).flat_map(|i| word(i).to_le_bytes()).collect()
+}
+
+/// In place of words with zeros between them, the differences from the reference would have none.
+#[test]
+fn a_reference_does_no_harm_to_sparse_words() {
+    let noise = random_bytes(70, 8 * 496);
+    let word = |i: usize| i64::from_le_bytes(*noise[8 * i..].first_chunk().unwrap());
+    let sparse = |i: usize| if i.is_multiple_of(8) { word(i) >> 24 } else { 0 };
+    let other = |i: usize| if i.is_multiple_of(8) { sparse(i) } else { word(248 + i) >> 34 };
+    let (raw, reference) = (longs(248, |i| sparse(i) as u64), longs(248, |i| other(i) as u64));
+    for &effort in Effort::ALL {
+        let mut encoder = Encoder::<u64>::new(effort);
+        let with = encode(&mut encoder, &reference, &raw);
+        let without = conformance::encode(&mut encoder, &raw).len();
+        assert!(with.len() <= without + 8, "{effort:?}: {}, {without}", with.len());
+        assert!(said::<u64>(&reference, &with).as_ref() == Ok(&raw), "{effort:?}");
+    }
+}
+
+#[test]
+fn a_reference_helps_although_some_words_differ_completely() {
+    let noise = random_bytes(73, 8 * 2000);
+    let word = |i: usize| u64::from_le_bytes(*noise[8 * i..].first_chunk().unwrap());
+    let level = |i: usize| word(i) >> 14 | 0x3ff << 52;
+    let other = |i: usize| if i.is_multiple_of(8) { word(1000 + i) } else { level(i) };
+    let (raw, reference) = (longs(1000, level), longs(1000, other));
+    for effort in [Effort::Balanced, Effort::Ratio] {
+        let wire = encode(&mut Encoder::<u64>::new(effort), &reference, &raw);
+        // A mask, and one word in eight.
+        assert!(wire.len() < raw.len() / 6, "{effort:?}: {}", wire.len());
+        assert!(said::<u64>(&reference, &wire).as_ref() == Ok(&raw), "{effort:?}");
+    }
+}
+
+#[test]
+fn zero_residuals_by_any_lags_are_the_reference() {
+    for len in [64, 2048, 2056, 5003, 40_001] {
+        let reference = random_bytes(72, len);
+        for lags in [&[1_u16][..], &[256], &[2047], &[1, 2046], &[600, 700, 747]] {
+            let start = [&header(REFERENCE, len)[..], &[0, 15 << 4, 5 | 32 | (lags.len() as u8) << 3]];
+            let mut wire = start.concat();
+            wire.extend(lags.iter().flat_map(|lag| lag.to_le_bytes()));
+            wire.extend(vec![0; 2 * ((len / 8).div_ceil(256) - 1)]);
+            wire.extend(&reference[len / 8 * 8..]);
+            assert!(said::<u64>(&reference, &wire).as_ref() == Ok(&reference), "{len}, {lags:?}");
+        }
+    }
+}
+
+/// A message is encoded in pieces of a MiB.
+#[test]
+fn each_piece_has_its_part_of_the_reference() {
+    const PIECE: usize = 1 << 20;
+    let raw = random_bytes(74, PIECE + 50_003);
+    for (same, most) in [(PIECE..raw.len(), PIECE + 4000), (0..PIECE, 53_000), (0..raw.len(), 4000)] {
+        let mut reference = random_bytes(75, raw.len());
+        reference[same.clone()].copy_from_slice(&raw[same.clone()]);
+        for &effort in Effort::ALL {
+            let mut wires = tiers().into_iter().map(|simd| {
+                let wire = encode(&mut Encoder::<u64>::new(effort).with_simd(simd), &reference, &raw);
+                assert!(decode::<u64>(simd, &reference, &wire, raw.len()).as_ref() == Ok(&raw));
+                wire
+            });
+            let first = wires.next().unwrap();
+            assert!(wires.all(|wire| wire == first), "tiers differ: {same:?}, {effort:?}");
+            assert!(first.len() < most, "{same:?}, {effort:?}: {} bytes", first.len());
+        }
+    }
+}
+
+/// With a reference for each length, a smooth field.
+struct ByLength<T>(T);
+
+fn smooth(len: usize) -> &'static [u8] {
+    static LONGEST: LazyLock<Vec<u8>> = LazyLock::new(|| families()[3].1(4 << 20));
+    &LONGEST[..len]
+}
+
+impl<T: Reset> Reset for ByLength<T> {
+    fn reset(&mut self) {
+        self.0.reset();
+    }
+}
+
+impl<W: Word> Encode for ByLength<Encoder<W>> {
+    fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
+        self.0.max_encoded_len(raw_len)
+    }
+    fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
+        With(&mut self.0, smooth(raw.len())).encode(raw, out)
+    }
+}
+
+impl<W: Word> Decode for ByLength<Decoder<W>> {
+    fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+        With(&mut self.0, smooth(out.remaining())).decode(wire, out)
+    }
+}
+
+fn suites<W: Word>(effort: Effort) {
+    conformance::at_each_tier(|simd| {
+        let decoder = || ByLength(Decoder::<W>::new().with_simd(simd));
+        let fresh = || ByLength(Encoder::<W>::new(effort).with_simd(simd));
+        conformance::run::<Diffpack<W>, _, _>(|| (fresh(), decoder()));
+        let remembering = || ByLength(Encoder::<W>::remembering(effort).with_simd(simd));
+        conformance::run_remembering::<Diffpack<W>, _, _>(|| (remembering(), decoder()));
+    });
+}
+
+#[test]
+fn conformance_of_words_of_64_fast() {
+    suites::<u64>(Effort::Fast);
+}
+
+#[test]
+fn conformance_of_words_of_64_balanced() {
+    suites::<u64>(Effort::Balanced);
+}
+
+#[test]
+fn conformance_of_words_of_64_ratio() {
+    suites::<u64>(Effort::Ratio);
+}
+
+#[test]
+fn conformance_of_words_of_32_balanced() {
+    suites::<u32>(Effort::Balanced);
+}
+
+#[test]
+fn conformance_of_words_of_16_ratio() {
+    suites::<u16>(Effort::Ratio);
+}
+
+#[test]
+fn the_wire_does_not_depend_on_the_room() {
+    // Blocks that are the reference's, that are near it, that were there before, and that are noise.
+    let (noise, other) = (random_bytes(76, 8000), random_bytes(77, 8000));
+    let raw = [&noise[..4000], &noise[1000..3000], &noise[4000..], &other[..1500]].concat();
+    let mut reference = raw.clone();
+    reference.iter_mut().skip(2048).step_by(8).for_each(|byte| *byte = byte.wrapping_add(3));
+    reference[5000..].copy_from_slice(&other[..raw.len() - 5000]);
+    for effort in Effort::ALL {
+        let wire = |more: usize| {
+            let mut encoder = Encoder::<u64>::new(*effort);
+            let mut room = vec![0; encoder.max_encoded_len(raw.len()).unwrap() + more];
+            let mut out = Out::from_slice(&mut room);
+            encoder.encode_with(&reference, &raw, &mut out).unwrap();
+            out.written().to_vec()
+        };
+        let of_bound = wire(0);
+        assert!(of_bound[0] & REFERENCE != 0 && of_bound.len() < raw.len() * 9 / 10, "{effort:?}");
+        assert!([1, 64, 1000, 5000].into_iter().all(|more| wire(more) == of_bound), "{effort:?}");
+        assert!(said::<u64>(&reference, &of_bound).as_ref() == Ok(&raw), "{effort:?}");
     }
 }
 

@@ -178,24 +178,25 @@ fn what_no_encoder_writes_is_refused() {
         (0, &[][..], Corrupt),                                      // an empty slot
         (STORED | 1, &[0; 64], Corrupt),                            // a stored block with a width
         (DEFINED, &[1 << 6], Corrupt),                              // an unused bit of a definition
-        (DEFINED, &[5], Corrupt),                                   // a domain that there is not
-        (DEFINED, &[8, 0], Corrupt),                                // a lag of 0
-        (DEFINED, &[8 | 32, 0xff, 0xff], Corrupt),                  // a lag too long
-        (DEFINED, &[24 | 32, 0, 4, 0, 4, 0, 1], Corrupt),           // lags with too great a sum
-        (DEFINED, &[1 | 8, 1], Corrupt),                            // a lag in a domain without lags
-        (DEFINED, &[4 | 8, 1], Corrupt),                            // another
-        (DEFINED, &[3, 0, 8], Corrupt),                             // a unit of 2048
+        (DEFINED, &[5], Corrupt),    // the domain of a reference, without its bit
+        (DEFINED, &[6], Corrupt),    // a domain that there is not
+        (DEFINED, &[8, 0], Corrupt), // a lag of 0
+        (DEFINED, &[8 | 32, 0xff, 0xff], Corrupt), // a lag too long
+        (DEFINED, &[24 | 32, 0, 4, 0, 4, 0, 1], Corrupt), // lags with too great a sum
+        (DEFINED, &[1 | 8, 1], Corrupt), // a lag in a domain without lags
+        (DEFINED, &[4 | 8, 1], Corrupt), // another
+        (DEFINED, &[3, 0, 8], Corrupt), // a unit of 2048
         (DEFINED | 1 << 11, &[1, 0, 0, 0, 0, 0, 0, 0, 0], Corrupt), // strip counts in a domain without them
-        (DEFINED | 1 << 11, &[0, 0], Corrupt),                      // another
-        (DEFINED, &[4, 0, 8], Corrupt),                             // one of the head of differences
-        (DEFINED, &[4, 0], Truncated),                              // no such head
-        (DEFINED | 65, &[0], Corrupt),                              // a width of 65
-        (DEFINED | 1 << 7 | 64, &[0, 1], Corrupt),                  // a width of 64 + 1
-        (DEFINED | 1 << 10, &[0, 0, 0, 4], Corrupt),                // a narrow head with a flag
-        (DEFINED, &[0, 7], Length),                                 // an extra byte
-        (DEFINED | 1, &[0], Truncated),                             // a missing group
-        (DEFINED, &[], Truncated),                                  // a missing definition
-        (STORED, &[0; 63], Truncated),                              // missing stored words
+        (DEFINED | 1 << 11, &[0, 0], Corrupt), // another
+        (DEFINED, &[4, 0, 8], Corrupt), // one of the head of differences
+        (DEFINED, &[4, 0], Truncated), // no such head
+        (DEFINED | 65, &[0], Corrupt), // a width of 65
+        (DEFINED | 1 << 7 | 64, &[0, 1], Corrupt), // a width of 64 + 1
+        (DEFINED | 1 << 10, &[0, 0, 0, 4], Corrupt), // a narrow head with a flag
+        (DEFINED, &[0, 7], Length),  // an extra byte
+        (DEFINED | 1, &[0], Truncated), // a missing group
+        (DEFINED, &[], Truncated),   // a missing definition
+        (STORED, &[0; 63], Truncated), // missing stored words
     ] {
         assert_eq!(said(&one_block(head, rest), 64), Err(kind), "{head:#x}, {rest:?}");
     }

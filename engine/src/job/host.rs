@@ -7,6 +7,8 @@ use super::{digest, hash};
 use std::collections::HashMap;
 
 /// A word for the host of this process, at most [`LARGEST`](super::LARGEST) and equal in all processes there. Nodes may be network namespaces of one machine.
+///
+/// It is made of what Linux tells in `/proc`: boot, host name and network namespace. What cannot be read is left out, so without `/proc` all hosts are the same.
 #[must_use]
 pub fn host() -> u64 {
     let read = |file: &str| std::fs::read_to_string(file).unwrap_or_default();

@@ -1,9 +1,9 @@
 //! The MPI functions of collectives: each finds the buffers and blocks from the program's arguments.
 
 use super::blocks::{equal, typed, varied};
-use super::reduce::{self, Wanted, counts};
+use super::reduce::{self, counts};
 use super::{exchange, spread};
-use crate::messages::agreed::How;
+use crate::messages::agreed::{How, Wanted};
 use crate::mpi::arguments;
 use crate::mpi::span::Span;
 use crate::operations::state::Shim;
@@ -21,7 +21,7 @@ macro_rules! both {
                 $made
             };
             $nonblocking($its_arguments): |$shim, $call, $pass| {
-                let $how = How::Nonblocking($call.comm, $call.request);
+                let $how = How::Nonblocking($call.comm, Wanted::new($call.request));
                 $made
             };
         )*}
@@ -102,13 +102,13 @@ macro_rules! called {
 
 handlers! {
     reduce(Reduce): |shim, call, pass| {
-        reduce::reduce(shim, called!(call), Wanted::At(call.root, call.count), pass)
+        reduce::reduce(shim, called!(call), reduce::Wanted::At(call.root, call.count), pass)
     };
-    allreduce(Allreduce): |shim, call, pass| reduce::reduce(shim, called!(call), Wanted::All(call.count), pass);
+    allreduce(Allreduce): |shim, call, pass| reduce::reduce(shim, called!(call), reduce::Wanted::All(call.count), pass);
     reduce_scatter(Reduce_scatter): |shim, call, pass| {
-        reduce::reduce(shim, called!(call), Wanted::Own(&counts(call.recvcounts)), pass)
+        reduce::reduce(shim, called!(call), reduce::Wanted::Own(&counts(call.recvcounts)), pass)
     };
     reduce_scatter_block(Reduce_scatter_block): |shim, call, pass| {
-        reduce::reduce(shim, called!(call), Wanted::Own(&|_| call.recvcount), pass)
+        reduce::reduce(shim, called!(call), reduce::Wanted::Own(&|_| call.recvcount), pass)
     };
 }

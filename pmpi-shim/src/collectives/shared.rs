@@ -18,7 +18,7 @@ use crate::mpi::open;
 use crate::mpi::span::{Envelope, Span};
 use crate::mpi::sys::*;
 use crate::operations::state::Shim;
-use mpress::{Buffer, HEADER_LEN};
+use mpress::{Buffer, HEADER_LEN, Strategy};
 use std::ffi::c_int;
 use std::slice;
 use std::sync::Arc;
@@ -118,7 +118,7 @@ pub(super) fn allgather<F: Fn(c_int) -> Span>(
     let span = if mine.is_in_place() { blocks.of(peers.rank) } else { mine };
     let room = shim.engine.buffer(lens.iter().sum());
     let raw = shim.as_it_is();
-    let wire = shim.own_block(&Envelope::new(span, peers.rank, 0, comm));
+    let wire = shim.own_block(&Envelope::new(span, peers.rank, 0, comm), peers.strategy());
     let said = match (&wire, &room) {
         (Ok((wire, true)), Some(_)) => wire.len() as u64,
         (Ok((_, false)), Some(_)) => raw,
@@ -185,9 +185,9 @@ impl Shim {
         if self.engine.is_on_trial() { ON_TRIAL } else { RAW }
     }
 
-    /// What a rank sends in an all-gather, and whether it is a frame.
-    fn own_block(&self, message: &Envelope) -> Result<(Arc<Wire>, bool), c_int> {
-        match self.shared_frame(message, self.strategy_of(message.comm)) {
+    /// What a rank sends in an all-gather, and whether it is a frame. `strategy`: that of the communicator, if it has its own.
+    fn own_block(&self, message: &Envelope, strategy: Option<Strategy>) -> Result<(Arc<Wire>, bool), c_int> {
+        match self.shared_frame(message, strategy) {
             Some(wire) => Ok((wire, true)),
             None => Ok((self.plain_copy(&message.span, message.span.bytes().unwrap_or(0))?, false)),
         }

@@ -63,7 +63,7 @@ impl<'a> Start<'a> {
         };
         let by = By { strategy: self.group.strategy, meanwhile: &meanwhile, waits };
         shim.sample_collective(span, Some(message.peer));
-        let start = |detached| send::start_by(shim, Mode::Standard, &message, detached, || by);
+        let start = |detached| send::start(shim, Mode::Standard, &message, detached, by);
         let started = start(detached).or_else(|error| if detached { start(false) } else { Err(error) });
         let UnderWay { sends, outcome, .. } = &mut self.messages;
         sends.extend(kept(outcome, self.group.program, started));
@@ -244,10 +244,9 @@ impl Shim {
                     progress::wait_for_all_messages(self, &mut messages);
                     messages.outcome
                 }
-                How::Nonblocking(comm, request) => {
+                How::Nonblocking(comm, wanted) => {
                     let active = messages.into_request(Origin { comm, peers: Some(Arc::clone(peers)) })?;
-                    // SAFETY: the program's output pointer.
-                    unsafe { *request = self.requests.hand_out(active) };
+                    wanted.give(self.requests.hand_out(active));
                     Ok(())
                 }
             }

@@ -11,6 +11,7 @@ use crate::job::finish::{session_beginning, session_ending};
 use crate::job::profile::{self, About};
 use crate::job::standby::committing;
 use crate::job::startup::{freeing, starting};
+use crate::messages::uncompressed;
 use crate::mpi::sys::*;
 use crate::mpi::{nested, open, real};
 use crate::progress::{active, made};

@@ -2,13 +2,14 @@
 //! the completion calls find by that handle.
 
 use crate::handlers::recv;
-use crate::handlers::send;
-use crate::messages::error::raise;
+use crate::handlers::send::{self, By};
+use crate::messages::error::{Error, raise};
 use crate::messages::recorder::Receive;
 use crate::mpi::arguments;
 use crate::mpi::open;
 use crate::mpi::span::Envelope;
 use crate::mpi::sys::*;
+use crate::operations::active::Active;
 use crate::operations::persistent::{Action, Mode, Template};
 use crate::operations::requests::Found;
 use crate::operations::state::Shim;
@@ -81,28 +82,41 @@ unsafe fn start_one(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c
         Found::AtWork => return raise(COMM_WORLD, ERR_REQUEST),
         Found::Nothing => return pass(),
     };
-    let comm = record.template().map_or(COMM_WORLD, |template| template.message.comm);
+    let handler = record.template().map_or(COMM_WORLD, Template::handler);
     let is_started = record.active().is_some();
     let started = match record.template().filter(|_| !is_started) {
-        Some(template @ Template { action, message, .. }) => match *action {
-            Action::Send(mode) => {
-                shim.sample(message, "start");
-                send::start(shim, mode, message, false, false)
-            }
-            Action::Receive => {
-                shim.trace_start(template.traced.as_ref());
-                if template.is_of_a_live_communicator() {
-                    shim.expect_more(message);
-                }
-                recv::start_any(shim, message, true)
-            }
-        },
+        Some(template) => start_operation(shim, template),
         // Already started, or not persistent: an error of the program, for which the MPI uses the same code.
         None => Err(ERR_REQUEST.into()),
     };
     let result = started.map(|active| *record.slot() = Some(active));
     shim.requests.end_use(std::iter::once((&mut handle.clone(), record)));
-    result.map_or_else(|error| raise(comm, error), |()| SUCCESS)
+    result.map_or_else(|error| raise(handler, error), |()| SUCCESS)
+}
+
+/// Begins the operation of a request. If the program has freed the communicator, its handle may be another one's meanwhile, so it is not asked for its peers.
+fn start_operation(shim: &Shim, template: &Template) -> Result<Active, Error> {
+    let (message, is_live) = (&template.message, template.is_of_a_live_communicator());
+    match template.action {
+        Action::Send(mode) if is_live => {
+            shim.sample(message, "start");
+            send::start(shim, mode, message, false, By::usual(false))
+        }
+        Action::Send(mode) => send::as_is(mode, message),
+        Action::Receive => {
+            shim.trace_start(template.traced.as_ref());
+            if is_live {
+                shim.expect_more(message);
+            }
+            if is_live || message.peer == PROC_NULL {
+                return recv::start_any(shim, message, true);
+            }
+            match template.peers.as_ref().filter(|peers| peers.frames_with(message.peer)) {
+                Some(peers) => recv::start(shim, message, peers, true),
+                None => recv::as_is(shim, message, true),
+            }
+        }
+    }
 }
 
 pub(crate) unsafe fn startall(shim: &Shim, call: arguments::Startall, pass: impl Fn() -> c_int) -> c_int {

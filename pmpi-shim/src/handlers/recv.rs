@@ -149,7 +149,12 @@ pub(super) unsafe fn complete(
 }
 
 /// Starts a receive that `meets_frames`: from the unexpected queue, or from the MPI.
-fn start(shim: &Shim, message: &Envelope, peers: &Arc<Peers>, own_handler: bool) -> Result<Active, Error> {
+pub(super) fn start(
+    shim: &Shim,
+    message: &Envelope,
+    peers: &Arc<Peers>,
+    own_handler: bool,
+) -> Result<Active, Error> {
     let Envelope { span, peer, tag, comm } = *message;
     loop {
         if let Some(unreceived) = shim.unexpected.take(comm, peer, tag) {

@@ -35,8 +35,7 @@ unsafe fn blocking(shim: &Shim, mode: Mode, call: arguments::Send, pass: impl Fn
     let candidate = shim.frame_of(mode, &message);
     let len = candidate.as_ref().map_or(0, Candidate::len);
     waiting::during_long(&shim.engine, len, || {
-        let by = || By::usual(shim, &message, true);
-        match start_here(shim, mode, &message, candidate, by, send_wire) {
+        match start_here(shim, mode, &message, candidate, By::usual(true), send_wire) {
             None => {
                 let code = pass();
                 waiting::sent(len);
@@ -54,8 +53,8 @@ unsafe fn nonblocking(shim: &Shim, mode: Mode, call: arguments::Isend, pass: imp
     // SAFETY: the program's own arguments.
     let message = unsafe { call.message() };
     shim.sample(&message, mode.name(false));
-    let (candidate, by) = (shim.frame_of(mode, &message), || By::usual(shim, &message, false));
-    match start_here(shim, mode, &message, candidate, by, isend_wire) {
+    let candidate = shim.frame_of(mode, &message);
+    match start_here(shim, mode, &message, candidate, By::usual(false), isend_wire) {
         None => pass(),
         Some(Ok(active)) => {
             // SAFETY: the program's output pointer.
@@ -69,7 +68,7 @@ unsafe fn nonblocking(shim: &Shim, mode: Mode, call: arguments::Isend, pass: imp
 /// How a message is encoded.
 #[derive(Clone, Copy)]
 pub(crate) struct By<'a> {
-    /// The strategy of its communicator, if it has its own.
+    /// In place of the strategy of its communicator.
     pub(crate) strategy: Option<Strategy>,
     /// Called between chunks, as encoding takes time.
     pub(crate) meanwhile: &'a dyn Fn(),
@@ -78,25 +77,25 @@ pub(crate) struct By<'a> {
 }
 
 impl By<'_> {
-    fn usual(shim: &Shim, message: &Envelope, waits: bool) -> Self {
-        Self { strategy: shim.strategy_of(message.comm), meanwhile: &|| (), waits }
+    pub(crate) fn usual(waits: bool) -> Self {
+        Self { strategy: None, meanwhile: &|| (), waits }
     }
 }
 
 /// Sends our memory in place of a message.
 type SendWire = fn(Mode, Arc<Wire>, &Envelope) -> Result<Active, Error>;
 
-/// Starts a message in a frame, in chunks, or packed; `None` if it is better sent unchanged. `by` is asked only for a candidate, whose communicator is valid.
-fn start_here<'a>(
+/// Starts a message in a frame, in chunks, or packed; `None` if it is better sent unchanged.
+fn start_here(
     shim: &Shim,
     mode: Mode,
     message: &Envelope,
     candidate: Option<Candidate>,
-    by: impl FnOnce() -> By<'a>,
+    by: By<'_>,
     send: SendWire,
 ) -> Option<Result<Active, Error>> {
     if let Some(candidate) = candidate
-        && let Some(started) = start_encoded(shim, mode, &candidate, by(), send)
+        && let Some(started) = start_encoded(shim, mode, &candidate.by(by.strategy), by, send)
     {
         return Some(started);
     }
@@ -112,18 +111,18 @@ fn start_encoded(
     by: By<'_>,
     send: SendWire,
 ) -> Option<Result<Active, Error>> {
-    let (len, message) = (candidate.len(), &candidate.message);
+    let (len, message) = (candidate.len(), candidate.message());
     let start_frame = |frame| send(mode, frame, message);
     let chunk = shim.engine.chunk(len);
     let Some((chunk, id)) = chunk.and_then(|chunk| Some((chunk, shim.streams.admit(len, by.waits)?))) else {
-        return shim.frame(candidate, by.strategy).map(start_frame);
+        return shim.frame(candidate).map(start_frame);
     };
     let start = |outgoing, raw: &Raw<'_>| match outgoing {
         Outgoing::Raw => None,
         Outgoing::Frame(frame) => Some(start_frame(Wire::new(shim, frame).ok()?)),
         Outgoing::Stream(head, tail) => {
             let head = Wire::new(shim, head).ok()?;
-            Some(start_stream(shim, message, (head, *tail), raw, by))
+            Some(start_stream(shim, candidate, (head, *tail), raw, by))
         }
     };
     let whole =
@@ -135,19 +134,17 @@ fn start_encoded(
             Err(considered) => whole(considered, &shim.packed(&message.span, len).ok()?),
         },
     };
-    shim.encode(candidate, by.strategy, encode)?
+    shim.encode(candidate, encode)?
 }
 
 /// Starts a stream. Its head uses a synchronous send: like a long message of the MPI, the rest is not sent before the head is matched.
 fn start_stream(
     shim: &Shim,
-    message: &Envelope,
+    candidate: &Candidate,
     (head, tail): (Arc<Wire>, Tail),
     raw: &Raw<'_>,
     by: By<'_>,
 ) -> Result<Active, Error> {
-    let peers = shim.peers(message.comm).ok_or(ERR_INTERN)?;
-    let dest = peers.world_rank(message.peer);
     let meanwhile = || {
         (by.meanwhile)();
         progress::advance_while_encoding(shim);
@@ -155,10 +152,10 @@ fn start_stream(
     let start_head = |head: &Wire| {
         // SAFETY: the stream keeps the head until the request completes.
         let span = unsafe { head.span() };
-        mpi_isend(Mode::Synchronous, &Envelope { span, ..*message })
+        mpi_isend(Mode::Synchronous, &Envelope { span, ..*candidate.message() })
     };
     let (stream, request) =
-        Departing::start(shim, dest, (head, tail), raw, start_head, (&meanwhile, by.waits))?;
+        Departing::start(shim, candidate.dest(), (head, tail), raw, start_head, (&meanwhile, by.waits))?;
     Ok(Active::new(request, Finish::Stream(Box::new(stream))))
 }
 
@@ -192,25 +189,13 @@ impl Shim {
     }
 }
 
-/// Starts a send of this mode, as a frame or not. `detached`: the memory of the message may change before it is sent. `waits`: the program's call returns only
-/// when it has been sent.
+/// Starts a send of this mode, as a frame or not. `detached`: the memory of the message may change before it is sent.
 pub(crate) fn start(
     shim: &Shim,
     mode: Mode,
     message: &Envelope,
     detached: bool,
-    waits: bool,
-) -> Result<Active, Error> {
-    start_by(shim, mode, message, detached, || By::usual(shim, message, waits))
-}
-
-/// The same for a message that is encoded in this way.
-pub(crate) fn start_by<'a>(
-    shim: &Shim,
-    mode: Mode,
-    message: &Envelope,
-    detached: bool,
-    by: impl FnOnce() -> By<'a>,
+    by: By<'_>,
 ) -> Result<Active, Error> {
     if let Some(started) = start_here(shim, mode, message, shim.frame_of(mode, message), by, isend_wire) {
         return started;

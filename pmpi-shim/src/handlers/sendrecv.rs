@@ -1,7 +1,7 @@
 //! The combined calls: a receive and a send of the layer, started together.
 
 use crate::handlers::recv;
-use crate::handlers::send;
+use crate::handlers::send::{self, By};
 use crate::messages::error::{Error, raise};
 use crate::mpi::arguments;
 use crate::mpi::real;
@@ -131,7 +131,7 @@ fn start(
     (detached, blocking): (bool, bool),
 ) -> Result<(Active, Active), Error> {
     if detached {
-        let send = send::start(shim, Mode::Standard, out, true, false)?;
+        let send = send::start(shim, Mode::Standard, out, true, By::usual(false))?;
         return match recv::start_any(shim, into, blocking) {
             Ok(receive) => Ok((receive, send)),
             Err(error) => {
@@ -142,7 +142,7 @@ fn start(
         };
     }
     let receive = recv::start_any(shim, into, blocking)?;
-    match send::start(shim, Mode::Standard, out, false, blocking) {
+    match send::start(shim, Mode::Standard, out, false, By::usual(blocking)) {
         Ok(send) => Ok((receive, send)),
         Err(error) => {
             withdraw(shim, receive);

@@ -170,12 +170,12 @@ pub(crate) fn keep_link(engine: &Engine) {
 fn report(job: &Job, engine: &Engine, mut ahead: [u64; 4]) {
     let settings = &job.settings;
     let mut sum = Share::of(engine);
-    let mut messages = uncompressed::words();
-    sum_over_ranks(&mut messages);
+    let mut passed = uncompressed::words();
+    sum_over_ranks(&mut passed);
     if settings.predict != Predict::Off {
         sum_over_ranks(&mut ahead);
     }
-    let (in_mpi, calls) = in_mpi(job).unzip();
+    let in_mpi = in_mpi(job);
     if !sum_over_ranks(sum.as_words_mut()) || !settings.wants_report() {
         return;
     }
@@ -184,15 +184,15 @@ fn report(job: &Job, engine: &Engine, mut ahead: [u64; 4]) {
         ranks: u64::try_from(job.ranks).unwrap_or(0),
         nodes: job.nodes as u64,
         time: job.start.elapsed(),
-        passed: uncompressed::told(&messages, &calls.unwrap_or_default()),
+        passed: uncompressed::told(&passed),
         prediction: (settings.predict != Predict::Off).then(|| Prediction::of_words(ahead)),
         in_mpi,
     };
     JobReport::new(&about, settings, &sum, engine).deliver(settings, |text| say!("{text}"));
 }
 
-/// The time in MPI of all ranks, and the numbers of their calls, for rank 0. All ranks take part. `None` if calls are not measured.
-fn in_mpi(job: &Job) -> Option<(InMpi, Vec<u64>)> {
+/// The time in MPI of all ranks, for rank 0. All ranks take part. `None` if calls are not measured.
+fn in_mpi(job: &Job) -> Option<InMpi> {
     if !job.measures {
         return None;
     }
@@ -203,9 +203,8 @@ fn in_mpi(job: &Job) -> Option<(InMpi, Vec<u64>)> {
     for words in [&mut calls, &mut ns, &mut peers] {
         sum_over_ranks(words);
     }
-    let all = profile::CALLS.iter().zip(&calls).zip(ns).map(|((name, calls), ns)| (*name, *calls, ns));
-    let in_mpi = InMpi::new(all, lines, &ranks, &peers);
-    Some((in_mpi, calls))
+    let all = profile::CALLS.iter().zip(calls).zip(ns).map(|((name, calls), ns)| (*name, calls, ns));
+    Some(InMpi::new(all, lines, &ranks, &peers))
 }
 
 /// The words of all ranks, in their order, for rank 0; as many of each.

@@ -37,12 +37,28 @@ pub(crate) struct Collectives {
     made: AtomicU32,
 }
 
+/// Where the program wants the request of a nonblocking call.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted(*mut MPI_Request);
+
+impl Wanted {
+    /// # Safety
+    /// This must be the output argument of a call of the program that is under way.
+    pub(crate) unsafe fn new(request: *mut MPI_Request) -> Self {
+        Self(request)
+    }
+
+    pub(crate) fn give(self, request: MPI_Request) {
+        // SAFETY: what `new` asks for.
+        unsafe { *self.0 = request };
+    }
+}
+
 /// How the program called a collective, and on which communicator.
 #[derive(Clone, Copy)]
 pub(crate) enum How {
     Blocking(MPI_Comm),
-    /// With the address of the program's request.
-    Nonblocking(MPI_Comm, *mut MPI_Request),
+    Nonblocking(MPI_Comm, Wanted),
 }
 
 impl How {

@@ -203,11 +203,6 @@ impl Context {
         Some(peers)
     }
 
-    /// The strategy of a communicator, if it has its own.
-    pub(crate) fn strategy_of(&self, comm: MPI_Comm) -> Option<Strategy> {
-        self.all_peers(comm)?.strategy()
-    }
-
     /// The peers for a collective; the result is the same on all ranks. Collectives on inter-communicators are left to the MPI.
     pub(crate) fn collective_peers(&self, comm: MPI_Comm) -> Option<Arc<Peers>> {
         if !self.collectives {

@@ -13,7 +13,6 @@ use crate::messages::error::truncated;
 use crate::messages::peers::{Origin, Peers};
 use crate::messages::receive_memory::{Claim, Memory};
 use crate::messages::streams::{Arriving, Target};
-use crate::mpi::device;
 use crate::mpi::operation::Look;
 use crate::mpi::span::{ByteSpan, Envelope, OwnedType, Span, received_bytes};
 use crate::mpi::sys::*;
@@ -70,21 +69,21 @@ impl Posted {
         peers: Arc<Peers>,
         alone: bool,
     ) -> Result<Self, c_int> {
-        let (mut memory, held) = Self::lend(context, &message.span)?;
-        let capacity = memory.capacity;
-        let bytes = match memory.contiguous {
-            true => Some(context.byte_span(memory.span.ptr().cast(), capacity)?),
+        let (mut memory, held) = Memory::lent(context, &message.span)?;
+        let capacity = memory.capacity();
+        let bytes = match memory.is_contiguous() {
+            true => Some(context.byte_span(memory.span().ptr().cast(), capacity)?),
             false => None,
         };
         let ends_anywhere = || context.family.takes_partial_elements() || !peers.frames_with(message.peer);
-        let is_faster = || context.received.has_room(capacity) && context.reordered(&memory.span, capacity);
-        let mut by_elements = !memory.contiguous && (!ends_anywhere() || is_faster());
+        let is_faster = || context.received.has_room(capacity) && context.reordered(memory.span(), capacity);
+        let mut by_elements = !memory.is_contiguous() && (!ends_anywhere() || is_faster());
         // Longer ones in a GPU's memory would need absolute addresses, for which an MPI cannot tell whose memory they are.
         if by_elements
             && c_int::try_from(capacity).is_ok()
-            && let Some(bytes) = context.as_bytes(&memory.span)
+            && let Some(bytes) = memory.as_bytes(context)
         {
-            (memory.span, by_elements) = (bytes, false);
+            (memory, by_elements) = (bytes, false);
         }
         let (claim, free) = match by_elements {
             true => (None, false),
@@ -99,17 +98,6 @@ impl Posted {
         let bounce = if free { None } else { Bounce::new(context, capacity)? };
         let place = bounce.map_or(Place::Program(bytes, claim), Place::Bounce);
         Ok(Self { place, memory, peers, comm: message.comm, came: None, ahead: None, _held: held })
-    }
-
-    /// The memory of a receive, lent by the program.
-    pub(crate) fn lend(context: &Context, span: &Span) -> Result<Lent, c_int> {
-        let capacity = span.bytes().ok_or(ERR_INTERN)?;
-        if let Some(span) = context.as_bytes(span).filter(|bytes| !device::is_device(bytes.ptr())) {
-            return Ok((Memory { span, capacity, contiguous: true }, None));
-        }
-        let mut span = *span;
-        let held = context.hold(&mut span)?;
-        Ok((Memory { span, capacity, contiguous: false }, held))
     }
 
     /// The communicator whose error handler is called for a failure.
@@ -130,7 +118,7 @@ impl Posted {
         match &self.place {
             // SAFETY: the program's memory, or ours, which the caller keeps.
             Place::Program(Some(bytes), _) | Place::Bounce(Bounce { bytes, .. }) => unsafe { bytes.span() },
-            Place::Program(None, _) | Place::Emptied => self.memory.span,
+            Place::Program(None, _) | Place::Emptied => *self.memory.span(),
         }
     }
 
@@ -139,13 +127,13 @@ impl Posted {
     pub(crate) fn advance(&mut self, context: &Context, look: impl FnOnce() -> Look) -> bool {
         if self.came.is_none() {
             // A smaller buffer has no room for a message in chunks.
-            if context.engine.chunk(self.memory.capacity).is_none() {
+            if context.engine.chunk(self.memory.capacity()).is_none() {
                 return true;
             }
             match look() {
                 Look::UnderWay => return false,
                 // SAFETY: the receive has completed without an error.
-                Look::Complete(status) if received_bytes(&status) <= self.memory.capacity => unsafe {
+                Look::Complete(status) if received_bytes(&status) <= self.memory.capacity() => unsafe {
                     self.look(context, &status);
                 },
                 Look::Complete(_) | Look::Failed(..) => return true, // reported by the call that completes it
@@ -209,12 +197,12 @@ impl Posted {
         };
         let stream = head.stream()?;
         let (len, in_place) = (stream.raw_len(), matches!(self.place, Place::Program(..)));
-        let target = if len > self.memory.capacity {
-            Target::Nowhere(truncated(len, self.memory.capacity))
-        } else if in_place && self.memory.contiguous {
-            Target::Memory(self.memory.span.ptr().cast())
-        } else if let Some(plan) = context.plan(&self.memory.span).filter(|_| in_place) {
-            Target::Elements(plan, self.memory.span.ptr().cast())
+        let target = if len > self.memory.capacity() {
+            Target::Nowhere(truncated(len, self.memory.capacity()))
+        } else if in_place && self.memory.is_contiguous() {
+            Target::Memory(self.memory.span().ptr().cast())
+        } else if let Some(plan) = context.plan(self.memory.span()).filter(|_| in_place) {
+            Target::Elements(plan, self.memory.span().ptr().cast())
         } else {
             context.room(len).map_or_else(Target::Nowhere, Target::Buffer)
         };
@@ -229,12 +217,12 @@ impl Posted {
 
     /// Bytes that there is room for.
     pub(crate) fn capacity(&self) -> usize {
-        self.memory.capacity
+        self.memory.capacity()
     }
 
     /// Whether more bytes have come than there is room for.
     pub(crate) fn is_truncated(&self, status: &MPI_Status) -> bool {
-        received_bytes(status) > self.memory.capacity
+        received_bytes(status) > self.memory.capacity()
     }
 }
 

@@ -10,9 +10,13 @@
 
 mod landing;
 
+use crate::messages::context::Context;
+use crate::mpi::device;
 use crate::mpi::span::{OwnedType, Span, true_extent};
+use crate::mpi::sys::*;
 use mpress::Buffer;
 use std::collections::BTreeMap;
+use std::ffi::c_int;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -21,14 +25,50 @@ use std::sync::{Arc, Mutex, MutexGuard};
 #[derive(Clone, Copy)]
 pub(crate) struct Memory {
     /// As a span of bytes, if contiguous.
-    pub(crate) span: Span,
+    span: Span,
     /// In bytes.
-    pub(crate) capacity: usize,
-    /// Whether the bytes of a message have the same order in memory as on the wire.
-    pub(crate) contiguous: bool,
+    capacity: usize,
+    /// Whether the bytes of a message have the same order in memory as on the wire, and the host may read them.
+    contiguous: bool,
 }
 
 impl Memory {
+    /// The memory of a receive, lent by the program, and a reference to its datatype.
+    pub(crate) fn lent(context: &Context, span: &Span) -> Result<(Self, Option<OwnedType>), c_int> {
+        let capacity = span.bytes().ok_or(ERR_INTERN)?;
+        if let Some(span) = context.as_bytes(span).filter(|bytes| !device::is_device(bytes.ptr())) {
+            return Ok((Self { span, capacity, contiguous: true }, None));
+        }
+        let mut span = *span;
+        let held = context.hold(&mut span)?;
+        Ok((Self { span, capacity, contiguous: false }, held))
+    }
+
+    /// None.
+    pub(crate) fn nothing() -> Self {
+        Self { span: Span::nothing(), capacity: 0, contiguous: true }
+    }
+
+    /// The same as bytes, if its elements have no gaps.
+    pub(crate) fn as_bytes(&self, context: &Context) -> Option<Self> {
+        context.as_bytes(&self.span).map(|span| Self { span, ..*self })
+    }
+
+    /// The elements; bytes if contiguous.
+    pub(crate) fn span(&self) -> &Span {
+        &self.span
+    }
+
+    /// In bytes.
+    pub(crate) fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Whether the bytes of a message have the same order in memory as on the wire, and the host may read them.
+    pub(crate) fn is_contiguous(&self) -> bool {
+        self.contiguous
+    }
+
     /// Its address range. For a datatype with gaps only the first byte counts: the columns of an array interleave, but share no memory.
     fn range(&self) -> Range<usize> {
         let start = self.span.ptr().addr();
@@ -138,9 +178,11 @@ impl ReceiveMemory {
         Some(Claim { all: Arc::clone(self), start: range.start, number })
     }
 
-    /// A call was left by a jump, and its claims remain.
+    /// A call was left by a jump, and its claims remain. The program may have taken back the memory of what waits for them.
     pub(crate) fn distrust(&self) {
         self.distrusts.store(true, Ordering::Relaxed);
+        crate::locked(&self.kept).clear();
+        self.has_kept.store(false, Ordering::Release);
     }
 
     /// Whether a message may be written to this memory now: if so, nothing else is while the claim lives.

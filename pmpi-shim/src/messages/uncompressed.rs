@@ -1,12 +1,13 @@
-//! Counts messages that cannot go in a frame; and says what the report tells of them, and of the calls that are passed to the MPI unchanged, which are the
-//! sections "passed" of `calls.txt`.
+//! Counts the calls that are passed to the MPI unchanged, which are the sections "passed" of `calls.txt`, and messages of other calls that cannot go in a
+//! frame.
 
 use mpress::report::Passed;
-use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-// The categories of these calls, each with its range among all calls of the list: `SORTS`.
+// The categories of these calls: `SORTS`.
 include!(concat!(env!("OUT_DIR"), "/sorts.rs"));
+
+static CALLS: [AtomicU64; SORTS.len()] = [const { AtomicU64::new(0) }; SORTS.len()];
 
 /// Why a message that is long enough cannot go in a frame.
 #[derive(Clone, Copy)]
@@ -30,6 +31,13 @@ const WHYS: [&str; 5] = [
 /// The number of such messages, and their bytes.
 static MESSAGES: [[AtomicU64; 2]; WHYS.len()] = [const { [const { AtomicU64::new(0) }; 2] }; WHYS.len()];
 
+/// Counts a call of this category.
+pub(crate) fn count(sort: usize) {
+    if let Some(count) = CALLS.get(sort) {
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 /// Counts a message. Not exact where threads do so at the same time, since it must cost nothing.
 #[inline]
 pub(crate) fn message(why: Why, len: usize) {
@@ -40,16 +48,16 @@ pub(crate) fn message(why: Why, len: usize) {
 
 /// The counters of this process, to be summed over all.
 pub(crate) fn words() -> Vec<u64> {
-    MESSAGES.iter().flatten().map(|count| count.load(Ordering::Relaxed)).collect()
+    CALLS.iter().chain(MESSAGES.iter().flatten()).map(|count| count.load(Ordering::Relaxed)).collect()
 }
 
-/// What the sums of the counters say, and those of all `calls`, if these are measured.
-pub(crate) fn told(messages: &[u64], calls: &[u64]) -> Vec<Passed> {
-    let made = |of: &Range<usize>| calls.get(of.clone()).unwrap_or_default().iter().sum();
-    let passed = SORTS.iter().map(|(sort, of)| (*sort, made(of), None));
+/// What the sums of the counters say.
+pub(crate) fn told(words: &[u64]) -> Vec<Passed> {
+    let (calls, messages) = words.split_at(SORTS.len());
+    let calls = SORTS.iter().zip(calls).map(|(sort, count)| (*sort, *count, None));
     let messages =
         WHYS.iter().zip(messages.as_chunks().0).map(|(why, [count, bytes])| (*why, *count, Some(*bytes)));
-    passed
+    calls
         .chain(messages)
         .map(|(calls, count, bytes)| Passed { calls: calls.to_owned(), count, bytes })
         .collect()

@@ -5,6 +5,7 @@ use crate::messages::context::Context;
 use crate::messages::uncompressed::{self, Why};
 use crate::mpi::device;
 use crate::mpi::span::{ByteSpan, Envelope, Layout, Span, is_tag};
+use crate::mpi::sys::UNDEFINED;
 use mpress::{Buffer, Considered, Destination, FLOOR, Kind, Pieces, Strategy, waiting};
 use mpress_datatype::{Plan, Source, Target};
 use std::cell::Cell;
@@ -15,13 +16,31 @@ use std::sync::Arc;
 
 /// A message that may be sent as a frame. The MPI does not refuse it, and the host may read it.
 pub(crate) struct Candidate {
-    pub(crate) message: Envelope,
+    message: Envelope,
     /// Length in bytes.
     len: usize,
     to: Destination,
+    /// The destination's rank in `MPI_COMM_WORLD`.
+    dest: c_int,
+    /// The communicator's own strategy, if it has one.
+    strategy: Option<Strategy>,
 }
 
 impl Candidate {
+    pub(crate) fn message(&self) -> &Envelope {
+        &self.message
+    }
+
+    /// The destination's rank in `MPI_COMM_WORLD`.
+    pub(crate) fn dest(&self) -> c_int {
+        self.dest
+    }
+
+    /// The same message, encoded by this strategy if it is given one.
+    pub(crate) fn by(self, strategy: Option<Strategy>) -> Self {
+        Self { strategy: strategy.or(self.strategy), ..self }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.len
     }
@@ -123,14 +142,14 @@ impl Context {
         if device::is_device(message.span.ptr()) {
             return Err(Some((Why::Device, len)));
         }
-        let rank = peers.world_rank(message.peer);
-        let to = if self.world.other_node(rank) { Destination::OtherNode } else { Destination::SameNode };
-        Ok(Candidate { message: *message, len, to })
+        let dest = peers.world_rank(message.peer);
+        let to = if self.world.other_node(dest) { Destination::OtherNode } else { Destination::SameNode };
+        Ok(Candidate { message: *message, len, to, dest, strategy: peers.strategy() })
     }
 
-    /// The frame of a message; `None` if it is better sent unchanged. `strategy`: that of its communicator, if it has its own.
-    pub(crate) fn frame(&self, candidate: &Candidate, strategy: Option<Strategy>) -> Option<Arc<Wire>> {
-        let frame = self.encode(candidate, strategy, |considered, raw| match raw {
+    /// The frame of a message; `None` if it is better sent unchanged.
+    pub(crate) fn frame(&self, candidate: &Candidate) -> Option<Arc<Wire>> {
+        let frame = self.encode(candidate, |considered, raw| match raw {
             Raw::Bytes(bytes) => self.engine.encode_considered(considered, bytes),
             Raw::Elements(_) => self
                 .engine
@@ -143,10 +162,9 @@ impl Context {
     pub(crate) fn encode<R>(
         &self,
         candidate: &Candidate,
-        strategy: Option<Strategy>,
         encode: impl FnOnce(Considered, Raw<'_>) -> R,
     ) -> Option<R> {
-        let Candidate { message: Envelope { span, .. }, len, to } = *candidate;
+        let Candidate { message: Envelope { span, .. }, len, to, strategy, .. } = *candidate;
         let Layout { contiguous, kind } = self.host_layout(span.datatype()); // it is in host memory
         let kind = SAID.get().filter(|_| contiguous).unwrap_or(kind);
         if !self.pending.has_room(len) {
@@ -169,7 +187,8 @@ impl Context {
         })
     }
 
-    /// The frame of a message to many ranks, some of them on other nodes, if it is worth one. The MPI must not refuse the message. `strategy`: as above.
+    /// The frame of a message to many ranks, some of them on other nodes, if it is worth one. The MPI must not refuse the message. `strategy`: that of its
+    /// communicator, if it has its own.
     pub(crate) fn shared_frame(&self, message: &Envelope, strategy: Option<Strategy>) -> Option<Arc<Wire>> {
         let len = message.span.bytes().filter(|len| *len >= self.threshold)?;
         // Only the MPI may read it.
@@ -177,7 +196,8 @@ impl Context {
             return None;
         }
         self.sample_collective(&message.span, None);
-        self.frame(&Candidate { message: *message, len, to: Destination::OtherNode }, strategy)
+        let (to, dest) = (Destination::OtherNode, UNDEFINED);
+        self.frame(&Candidate { message: *message, len, to, dest, strategy })
     }
 
     /// A message packed here, if that is faster than sending it unchanged: the test of figure 5 of the paper (`docs/datatypes.md`). It

@@ -296,8 +296,8 @@ pub(crate) fn greatest_tag() -> Option<c_int> {
         let (mut value, mut found) = (ptr::null::<c_int>(), 0);
         // SAFETY: a predefined attribute, whose value is the address of an `int`, and valid output pointers.
         unsafe {
-            PMPI_Comm_get_attr(COMM_WORLD, TAG_UB, (&raw mut value).cast(), &raw mut found);
-            value.as_ref().copied().filter(|_| found != 0)
+            let code = PMPI_Comm_get_attr(COMM_WORLD, TAG_UB, (&raw mut value).cast(), &raw mut found);
+            if code == SUCCESS && found != 0 { value.as_ref().copied() } else { None }
         }
     })
 }

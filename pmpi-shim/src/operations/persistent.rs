@@ -3,6 +3,7 @@
 use crate::messages::peers::Peers;
 use crate::messages::recorder::Receive;
 use crate::mpi::span::{Envelope, OwnedType};
+use crate::mpi::sys::MPI_Comm;
 use std::sync::Arc;
 
 /// The send modes of MPI.
@@ -43,6 +44,11 @@ pub(crate) struct Template {
 }
 
 impl Template {
+    /// The communicator for reporting errors.
+    pub(crate) fn handler(&self) -> MPI_Comm {
+        self.peers.as_ref().map_or(self.message.comm, |peers| peers.handler_of(self.message.comm))
+    }
+
     /// Whether the program has not freed the communicator.
     pub(crate) fn is_of_a_live_communicator(&self) -> bool {
         self.peers.as_ref().is_some_and(|peers| !peers.ended())

@@ -2,14 +2,34 @@
 
 use crate::decode::rebuild::Packed;
 use crate::format::GROUPS;
-use crate::kernel::block::{Block, Groups, Widths};
+use crate::kernel::block::{Block, Groups, Widths, byte_bits};
 use crate::kernel::scalar::used;
 use crate::word::Word;
 use core::arch::x86_64::*;
 use mpress_codec::{Full, Out};
 pub(in crate::kernel) use mpress_codec_support::avx2::spans_nine;
-use mpress_codec_support::avx2::{self, V, load, splat};
+use mpress_codec_support::avx2::{self, V, load, splat, store};
 use mpress_codec_support::pack::packed_len;
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(in crate::kernel) fn spread(packed: u64, bits: u32) -> u64 {
+    _pdep_u64(packed, byte_bits(bits))
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(in crate::kernel) fn gather(spread: u64, bits: u32) -> u64 {
+    _pext_u64(spread, byte_bits(bits))
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub(in crate::kernel) fn joined([a, b, c, d]: [u64; GROUPS / 8]) -> Widths {
+    let mut widths = [0; GROUPS];
+    store(&mut widths, _mm256_set_epi64x(d as i64, c as i64, b as i64, a as i64));
+    widths
+}
 
 /// As the trait's. Without a loop, whose end would be hard to predict in short blocks.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]

@@ -6,7 +6,8 @@ use crate::word::Word;
 use core::arch::x86_64::*;
 use mpress_codec_support::avx2::{Bytes, V, VECTOR, equal, load, load_at, splat, store};
 
-/// For each mask of four or eight words: where they come from when they are moved, as numbers of eight lanes, a byte each. A word of 64 bits is two lanes.
+/// For each mask of four or eight words: where they come from when they are moved, as numbers of eight lanes, a byte each. A word of 64
+/// bits is two lanes.
 struct Moves<const MASKS: usize> {
     /// The words in the mask, and what is left in any order.
     compact: [[u8; 8]; MASKS],

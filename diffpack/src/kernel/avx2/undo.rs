@@ -1,7 +1,8 @@
 //! Residuals to words: one pass over the block for each short lag, and one that appends the words.
 //!
-//! The last pass reads the terms of longer lags from the message: if y is the difference by the long lags a, b, ..., then x(i) = y(i) + x(i - a) + x(i - b) -
-//! x(i - a - b)... Where words of the message are missing, or other words are needed (fixed point), the message is a window.
+//! The last pass reads the terms of longer lags from the message: if y is the difference by the long lags a, b, ..., then
+//! x(i) = y(i) + x(i - a) + x(i - b) - x(i - a - b)... Where words of the message are missing, or other words are needed (fixed point), the
+//! message is a window.
 
 use super::pack::unpack_each;
 use crate::decode::rebuild::{Form, Packed, Scratch};
@@ -43,8 +44,8 @@ fn shorts(lags: &[u16]) -> usize {
     lags.partition_point(|lag| usize::from(*lag) <= SHORT)
 }
 
-/// Appends the words of a block, from their differences, to the message that begins at `start` of `out`. The residuals are `packed` or, if that is `None`, in `scratch`.
-/// `kernel` converts from and to fixed point.
+/// Appends the words of a block, from their differences, to the message that begins at `start` of `out`. The residuals are `packed` or, if
+/// that is `None`, in `scratch`. `kernel` converts from and to fixed point.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(in crate::kernel) fn rebuild<W: Word, K: Kernel<W>>(
     kernel: K,
@@ -115,10 +116,10 @@ fn undo_zigzag<W: Word>(residuals: &mut Groups) {
 }
 
 /// A message, or a window, while one of its blocks is being reconstructed.
-struct Message {
-    start: *mut u8,
+pub(in crate::kernel) struct Message {
+    pub(in crate::kernel) start: *mut u8,
     /// Bytes reconstructed so far.
-    len: usize,
+    pub(in crate::kernel) len: usize,
 }
 
 /// The words a distance before those of a block.
@@ -154,8 +155,8 @@ impl Term {
         Self { from: end.wrapping_sub(back), first: numbers(HALF + into), last: numbers(into) }
     }
 
-    /// The words for the vector at `at` of the block. Words that were stored just now are loaded as halves of vectors, as which they were stored: a load that spans two stores would
-    /// wait for them.
+    /// The words for the vector at `at` of the block. Words that were stored just now are loaded as halves of vectors, as which they were
+    /// stored: a load that spans two stores would wait for them.
     ///
     /// # Safety
     /// The three half vectors from there on can be read, or the vector if they are not loaded `IN_HALVES`.
@@ -179,7 +180,8 @@ impl Term {
 
 impl Message {
     /// The bytes reconstructed so far.
-    fn bytes(&self) -> &[u8] {
+    #[inline]
+    pub(in crate::kernel) fn bytes(&self) -> &[u8] {
         // SAFETY: all bytes up to `len` are initialised, and nothing else refers to them while the message is reconstructed.
         unsafe { core::slice::from_raw_parts(self.start, self.len) }
     }
@@ -213,8 +215,8 @@ impl Message {
         for (term, shift) in terms.iter_mut().zip(shifts).skip(1) {
             *term = Term::new(if *shift <= near { block } else { end_of_message }, *shift, in_halves);
         }
-        // SAFETY: guaranteed by the caller. Longer lags than the short ones are more than a vector: so what is read is before the vector that is appended, also where it is
-        // three half vectors, since those begin a whole number of them before.
+        // SAFETY: guaranteed by the caller. Longer lags than the short ones are more than a vector: so what is read is before the vector
+        // that is appended, also where it is three half vectors, since those begin a whole number of them before.
         unsafe {
             match (longs, in_halves) {
                 (0, _) => self.append::<W, 0, false>(block, len, &terms),
@@ -351,8 +353,8 @@ fn ends<const STEPS: usize>(v: V) -> V {
     }
 }
 
-/// Undoes a short lag, in words, that does not divide half a vector with the portable code, which takes as many words at a time as the lag, in vectors and what
-/// remains of them.
+/// Undoes a short lag, in words, that does not divide half a vector with the portable code, which takes as many words at a time as the lag,
+/// in vectors and what remains of them.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn undo_short<W: Word>(lag: usize, rest: &[u16], before: &[u8], words: &mut [Vector; 2 * COUNT]) {
     let last = differences_before::<W, 4>(before, [VECTOR, 2 * VECTOR, 3 * VECTOR, 4 * VECTOR], rest);

@@ -1,6 +1,7 @@
 //! Packs the groups of a block to bits and back.
 
-use crate::kernel::avx2::{spans_nine, sum_and_ends};
+use crate::kernel::avx2::spans_nine;
+pub(super) use crate::kernel::avx2::{gather, joined, spread, sum_and_ends};
 use crate::kernel::block::{Block, Groups, Widths};
 use crate::kernel::scalar::used;
 use crate::word::Word;

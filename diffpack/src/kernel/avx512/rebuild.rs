@@ -1,12 +1,14 @@
 //! Residuals to words: one pass over the block for each lag shorter than two vectors ([`short`]), and one that appends the words.
 //!
-//! That one reads the terms of longer lags from the message: if y is the difference by the long lags a, b, ..., then x(i) = y(i) + x(i - a) + x(i - b) -
-//! x(i - a - b)..., so nothing but the message itself must be kept. To keep a group in registers from the wire to the message is a seventh faster where all is in
-//! the first cache, but takes a function for each form, and blocks that nearly all wait for the wire, or for the code, do not gain from it.
+//! That one reads the terms of longer lags from the message: if y is the difference by the long lags a, b, ..., then
+//! x(i) = y(i) + x(i - a) + x(i - b) - x(i - a - b)..., so nothing but the message itself must be kept. To keep a group in registers from
+//! the wire to the message is a seventh faster where all is in the first cache, but takes a function for each form, and blocks that nearly
+//! all wait for the wire, or for the code, do not gain from it.
 
 use super::short::{self, SOME, lanes_up, load_edge};
 use crate::decode::rebuild::Form;
 use crate::format::{Domain, GROUP, MAX_ORDER, Predictor};
+use crate::kernel::avx2::undo::Message;
 use crate::kernel::block::{Group, Groups};
 use crate::kernel::scalar::shifts;
 use crate::word::Word;
@@ -18,8 +20,8 @@ use mpress_codec_support::prefetch;
 /// The terms of three lags, and the word itself.
 const TERMS: usize = 1 << MAX_ORDER;
 
-/// The distance from which on a vector is loaded as it is. Where it spans two recent stores, the load would wait until both are in the cache, so it is made of
-/// two.
+/// The distance from which on a vector is loaded as it is. Where it spans two recent stores, the load would wait until both are in the
+/// cache, so it is made of two.
 const FAR: usize = 12 * GROUP;
 
 /// The words a distance before some others, at least two vectors.
@@ -37,14 +39,6 @@ impl Term {
         let lanes = if far { 0 } else { shift % GROUP };
         Self { back: shift - lanes, up: lanes_up::<W>(lanes / W::WIDTH) }
     }
-}
-
-/// The message while one of its blocks is being reconstructed.
-struct Message {
-    /// The start of the message.
-    start: *mut u8,
-    /// Bytes reconstructed so far.
-    len: usize,
 }
 
 impl Message {
@@ -80,8 +74,9 @@ impl Message {
     /// `out` has room for them.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
-    unsafe fn append(&mut self, v: V, len: usize) {
-        // SAFETY: the caller guarantees that there is room for `len` bytes; of a vector that is longer only the bytes in the mask are written.
+    unsafe fn append_vector(&mut self, v: V, len: usize) {
+        // SAFETY: the caller guarantees that there is room for `len` bytes; of a vector that is longer only the bytes in the mask are
+        // written.
         unsafe {
             let to = self.start.add(self.len).cast();
             if len >= GROUP {
@@ -92,12 +87,6 @@ impl Message {
                 self.len += len;
             }
         }
-    }
-
-    /// The bytes reconstructed so far.
-    fn bytes(&self) -> &[u8] {
-        // SAFETY: all bytes up to `len` are initialised, and nothing else refers to them while the message is reconstructed.
-        unsafe { core::slice::from_raw_parts(self.start, self.len) }
     }
 }
 
@@ -110,9 +99,9 @@ fn shorts<W: Word>(lags: &[u16]) -> usize {
 pub(super) fn prefetch_code<W: Word>(predictor: &Predictor) {
     prefetch(rebuild::<W> as *const u8, 128);
     if predictor.has_maximum() {
-        return prefetch(Message::below::<W> as *const u8, 320);
+        return prefetch(Message::append_below::<W> as *const u8, 320);
     }
-    prefetch(Message::differences::<W> as *const u8, 1280);
+    prefetch(Message::append_differences::<W> as *const u8, 1280);
     if shorts::<W>(predictor.lags()) > 0 {
         prefetch(short::undo::<W> as *const u8, 1280);
         prefetch(short::difference_before::<W> as *const u8, 384);
@@ -141,8 +130,8 @@ pub(super) fn rebuild<W: Word>(
     // SAFETY: `out` has room for the block.
     unsafe {
         match form.predictor.has_maximum() {
-            true => message.below::<W>(residuals, form, len),
-            false => message.differences::<W>(residuals, form, len),
+            true => message.append_below::<W>(residuals, form, len),
+            false => message.append_differences::<W>(residuals, form, len),
         }
         // All words of the block have been written after the existing bytes.
         out.assume_written(len);
@@ -157,13 +146,13 @@ impl Message {
     /// `out` has room for them.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline(never)]
-    unsafe fn below<W: Word>(mut self, residuals: &Groups, form: &Form<'_, W>, len: usize) {
+    unsafe fn append_below<W: Word>(mut self, residuals: &Groups, form: &Form<'_, W>, len: usize) {
         let maximum = splat(form.maximum);
-        let rotation = u32::from(form.predictor.domain == Domain::BelowRotated);
+        let rotation = u32::from(form.predictor.domain == Domain::Below { rotation: 1 });
         for (group, i) in residuals.iter().zip(0..len.div_ceil(GROUP)) {
             let v = rotated_right::<W>(sub::<W>(maximum, load(group)), rotation);
             // SAFETY: guaranteed by the caller.
-            unsafe { self.append(v, len - i * GROUP) };
+            unsafe { self.append_vector(v, len - i * GROUP) };
         }
     }
 
@@ -173,7 +162,7 @@ impl Message {
     /// `out` has room for them.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline(never)]
-    unsafe fn differences<W: Word>(mut self, residuals: &mut Groups, form: &Form<'_, W>, len: usize) {
+    unsafe fn append_differences<W: Word>(mut self, residuals: &mut Groups, form: &Form<'_, W>, len: usize) {
         let lags = form.predictor.lags();
         let some = &mut residuals[..len.div_ceil(SOME * GROUP) * SOME];
         let count = shorts::<W>(lags);
@@ -238,7 +227,7 @@ impl Message {
                         self.inside::<W, IS_FAR>(&terms[3]),
                     );
                 }
-                self.append(v, GROUP);
+                self.append_vector(v, GROUP);
             }
         }
     }
@@ -257,7 +246,7 @@ impl Message {
                 v = if subset.count_ones() % 2 == 0 { sub::<W>(v, words) } else { add::<W>(v, words) };
             }
             // SAFETY: guaranteed by the caller.
-            unsafe { self.append(v, len - i * GROUP) };
+            unsafe { self.append_vector(v, len - i * GROUP) };
         }
     }
 }

@@ -44,7 +44,8 @@ static REMAINDERS: [[u8; 32]; 33] = {
     table
 };
 
-/// Undoes the factor of the lag at `i`, which is shorter than two vectors, for some vectors of differences. The first factor takes them as residuals.
+/// Undoes the factor of the lag at `i`, which is shorter than two vectors, for some vectors of differences. The first factor takes them as
+/// residuals.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline(never)]
 pub(super) fn undo<W: Word>(groups: &mut [Group], lags: &[u16], i: usize, message: &[u8]) {

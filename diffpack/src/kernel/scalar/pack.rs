@@ -14,9 +14,13 @@ pub(super) fn gather(spread: u64, bits: u32) -> u64 {
     (0..8).fold(0, |packed, i| packed | (spread >> (8 * i) & ((1 << bits) - 1)) << (i * bits))
 }
 
-/// The sum, the least and the greatest of the widths of the first `groups` groups: 0, 255 and 0 if there are none.
 #[inline(always)]
-pub(in crate::kernel) fn sum_and_ends(widths: &Widths, groups: usize) -> (usize, u8, u8) {
+pub(super) fn joined(eights: [u64; GROUPS / 8]) -> Widths {
+    *eights.map(u64::to_le_bytes).as_flattened().first_chunk().unwrap_or(&[0; GROUPS])
+}
+
+#[inline(always)]
+pub(super) fn sum_and_ends(widths: &Widths, groups: usize) -> (usize, u8, u8) {
     let all = |widths: &[u8]| {
         let sum: u16 = widths.iter().map(|width| u16::from(*width)).sum();
         let least = widths.iter().fold(u8::MAX, |least, width| least.min(*width));

@@ -6,8 +6,8 @@ use crate::kernel::{LAGS, SAMPLE};
 use crate::word::Word;
 use mpress_codec_support::pack::lanes;
 
-/// The terms of a difference: the block at `at` shifted back by each sum of lags. Bit `j` of a term's index says whether lag `j` is in the sum; terms
-/// whose index has an odd number of set bits are subtracted.
+/// The terms of a difference: the block at `at` shifted back by each sum of lags. Bit `j` of a term's index says whether lag `j` is in the
+/// sum; terms whose index has an odd number of set bits are subtracted.
 #[inline(always)]
 pub(in crate::kernel) fn terms<'a, W: Word>(bytes: &'a [u8], at: usize, lags: &[u16]) -> [&'a Bytes; 8] {
     let mut terms = [&ZEROS; 8];

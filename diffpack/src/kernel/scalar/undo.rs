@@ -9,8 +9,8 @@ use crate::word::Word;
 /// The longest lag whose values fit in registers.
 pub(in crate::kernel) const SHORT: usize = 16;
 
-/// Replaces the residuals in the block of `words` by the words that follow those `before`. The part of `words` before the block is arbitrary afterwards. Computes whole
-/// blocks: loops of known length take less time.
+/// Replaces the residuals in the block of `words` by the words that follow those `before`. The part of `words` before the block is
+/// arbitrary afterwards. Computes whole blocks: loops of known length take less time.
 pub(crate) fn undo_difference<W: Word>(lags: &[u16], before: &[u8], words: &mut Words) {
     for word in W::split_mut(words.groups_mut().as_flattened_mut()).0 {
         *word = W::from_bytes(*word).unzigzag().to_bytes();
@@ -29,7 +29,8 @@ pub(crate) fn undo_difference<W: Word>(lags: &[u16], before: &[u8], words: &mut 
     }
 }
 
-/// Computes y(i) = d(i) + y(i - `lag`) in the second half of `words`, with the values before it in the first half, for a lag up to [`SHORT`].
+/// Computes y(i) = d(i) + y(i - `lag`) in the second half of `words`, with the values before it in the first half, for a lag up to
+/// [`SHORT`].
 #[inline(always)]
 pub(in crate::kernel) fn undo_short<W: Word>(words: &mut [W::Bytes], lag: usize) {
     macro_rules! by_lag {

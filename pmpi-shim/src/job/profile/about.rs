@@ -48,8 +48,11 @@ impl About {
     }
 
     /// The same, and the call starts the operation whose request it stores here.
+    ///
+    /// # Safety
+    /// There must be room for a request, now and when [`charge`](Self::charge) is called, or null.
     #[inline]
-    pub(crate) fn starting(comm: MPI_Comm, peer: c_int, request: *mut MPI_Request) -> Self {
+    pub(crate) unsafe fn starting(comm: MPI_Comm, peer: c_int, request: *mut MPI_Request) -> Self {
         match Self::with(comm, peer) {
             Self::Message(subject) if !request.is_null() => Self::Start(subject, request),
             other => other,
@@ -78,7 +81,7 @@ impl About {
             Self::Start(subject, request) => {
                 let mut known = known();
                 known.tables.charge(subject, 1, nanoseconds);
-                // SAFETY: the call has stored the handle of a request there.
+                // SAFETY: the caller of `starting` vouches for it. A call that failed may have stored nothing; what was there before harms nothing as a key.
                 known.requests.insert(unsafe { request.read() }.key(), subject);
             }
             Self::Requests(given) => {

@@ -8,6 +8,7 @@ use crate::messages::context::Context;
 use crate::messages::error::{Error, called};
 use crate::messages::peers::Peers;
 use crate::messages::posted::{Bounce, Posted};
+use crate::messages::receive_memory::Memory;
 use crate::messages::streams::Next;
 use crate::mpi::generalized::Delivered;
 use crate::mpi::handle::Handle;
@@ -163,7 +164,7 @@ impl Unreceived {
             let request = imrecv(&unsafe { posted.span() }, &mut message)?;
             return Ok(Active::new(request, Finish::Receive(posted)));
         }
-        let lent = match Posted::lend(context, span) {
+        let lent = match Memory::lent(context, span) {
             Ok(lent) => lent,
             Err(code) => {
                 self.discard(context, requests);
