@@ -50,7 +50,7 @@ impl<C: Codec, W: Write> Writer<C, W> {
         let message = compress_with(C::ID, &mut self.encoder, &self.chunk);
         let message = message.map_err(|error| Error::new(ErrorKind::OutOfMemory, error))?;
         let length = u32::try_from(message.len()).ok().filter(|length| *length <= MOST);
-        let length = length.ok_or_else(|| Error::other("the codec made a chunk more than four times longer"))?;
+        let length = length.ok_or_else(|| Error::other("the codec expanded a chunk fourfold"))?;
         self.to.write_all(&length.to_le_bytes())?;
         self.to.write_all(&message)?;
         self.chunk.clear();

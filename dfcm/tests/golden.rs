@@ -60,7 +60,7 @@ fn run<W: Word>() {
         for (name, raw) in messages() {
             let wire = encode(&mut alone, &raw);
             let golden = golden(&format!("{name}.{extension}"), &wire);
-            assert!(wire == golden, "{name}.{extension} at {simd:?} is now a different wire");
+            assert!(wire == golden, "{name}.{extension} at {simd:?} has changed");
             assert!(decode(&mut decoder, &golden, raw.len()) == Ok(raw.clone()), "{name}.{extension}");
 
             let wire = encode(&mut continuing, &raw);
@@ -68,7 +68,7 @@ fn run<W: Word>() {
             sequence.extend(wire);
         }
         let golden = golden(&format!("sequence.{extension}"), &sequence);
-        assert!(sequence == golden, "sequence.{extension} at {simd:?} is now a different wire");
+        assert!(sequence == golden, "sequence.{extension} at {simd:?} has changed");
         let mut rest = &golden[..];
         decoder.reset();
         for (name, raw) in messages() {
@@ -88,7 +88,7 @@ fn run_lanes<W: Word>(extension: &str) {
         for (name, raw) in messages() {
             let wire = encode(&mut encoder, &raw);
             let golden = golden(&format!("{name}.{extension}"), &wire);
-            assert!(wire == golden, "{name}.{extension} at {simd:?} is now a different wire");
+            assert!(wire == golden, "{name}.{extension} at {simd:?} has changed");
             assert!(decode(&mut decoder, &golden, raw.len()) == Ok(raw), "{name}.{extension}");
         }
     });

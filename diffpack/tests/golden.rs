@@ -120,7 +120,7 @@ fn golden(name: &str, bytes: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
 
 fn run<W: Word>() {
     for (name, raw) in messages() {
-        assert!(golden(&format!("{name}.raw"), || raw.clone()) == raw, "{name}.raw is now a different message");
+        assert!(golden(&format!("{name}.raw"), || raw.clone()) == raw, "{name}.raw has changed");
         for &effort in Effort::ALL {
             let file = format!("{name}.{}.{}", Diffpack::<W>::NAME, effort.name());
             let wire = golden(&file, || encode(&mut Encoder::<W>::new(effort), &raw));

@@ -45,7 +45,7 @@ fn run<W: Word>() {
             let name = format!("{name}.{}", Fpc::<W>::NAME);
             let wire = encode(&mut Encoder::<W>::new().with_simd(simd), &raw);
             let golden = golden(&name, &wire);
-            assert!(wire == golden, "{name} at {simd:?} is now a different wire");
+            assert!(wire == golden, "{name} at {simd:?} has changed");
             assert!(
                 decode(&mut Decoder::<W>::new().with_simd(simd), &golden, raw.len()) == Ok(raw),
                 "{name}"

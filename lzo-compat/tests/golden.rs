@@ -34,7 +34,7 @@ fn run<F: Format>() {
             let wire = encode(&mut encoder, &raw);
             let name = format!("{name}.{}.{}", F::NAME, effort.name());
             let golden = golden(&name, &wire);
-            assert!(wire == golden, "{name} is now a different wire");
+            assert!(wire == golden, "{name} has changed");
             assert!(decode(&mut Decoder::<F>::new(), &golden, raw.len()) == Ok(raw), "{name}");
         }
     }

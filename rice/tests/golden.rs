@@ -46,7 +46,7 @@ fn golden(name: &str, bytes: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
 
 fn run<W: Word>() {
     for (name, raw) in messages() {
-        assert!(golden(&format!("{name}.raw"), || raw.clone()) == raw, "{name}.raw is now a different message");
+        assert!(golden(&format!("{name}.raw"), || raw.clone()) == raw, "{name}.raw has changed");
         let file = format!("{name}.{}", Rice::<W>::NAME);
         let wire = golden(&file, || encode(&mut Encoder::<W>::auto(), &raw));
         for simd in tiers() {

@@ -66,7 +66,7 @@ fn golden(name: &str, bytes: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
 #[test]
 fn written_wires() {
     for (name, raw) in messages() {
-        assert!(golden(&format!("{name}.raw"), || raw.clone()) == raw, "{name}.raw is now a different message");
+        assert!(golden(&format!("{name}.raw"), || raw.clone()) == raw, "{name}.raw has changed");
         for setting in SETTINGS {
             let file = format!("{name}.{}", setting.name);
             let wire = golden(&file, || encode(&mut (setting.make)(tiers()[0]).0, &raw));

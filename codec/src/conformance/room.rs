@@ -42,7 +42,7 @@ pub(super) fn bound<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E, D), 
                 let mut buf = vec![0; room];
                 let mut out = Out::from_slice(&mut buf);
                 match encoder.encode(&raw, &mut out) {
-                    Ok(()) => assert!(out.written() == wire, "{name}, {len} bytes: a different wire in {room}"),
+                    Ok(()) => assert!(out.written() == wire, "{name}, {len} bytes: wire differs in {room}"),
                     Err(error) => {
                         assert_eq!(error, EncodeError::new(bound, room), "{name}, {len} bytes");
                         assert!(out.is_empty(), "{name}, {len} bytes: a refused encode wrote output");
