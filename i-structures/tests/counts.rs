@@ -41,7 +41,7 @@ fn finish(nodes: &[Node], seed: u64) {
     }
 }
 
-/// Plans that have been saved and loaded.
+/// Plans that were saved and loaded.
 fn plans<P: Program>(nodes: &[Node], programs: &[P]) -> Vec<Plan> {
     let begun = nodes.iter().zip(programs).map(|(node, program)| {
         let mut recorder = node.record(&program.structures()).unwrap();
