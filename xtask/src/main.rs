@@ -152,7 +152,7 @@ fn run(command: Command) -> Result<(), Error> {
         return links::preprocess(question);
     }
     let paths = Paths::find()?;
-    // Whoever runs the demo need not wait for the packages of the tests.
+    // Users of the demo need not wait for the packages of the tests.
     setup::ensure(if matches!(command, Command::Demo) { setup::Need::Demo } else { setup::Need::All })?;
     if let Command::Test { .. } | Command::Mpis { .. } | Command::Conformance { .. } | Command::Ci { .. } =
         &command
