@@ -69,7 +69,7 @@ int main(int argc, char **argv) {
                 size_t place = is_transpose ? at % (size_t)n * (size_t)n + row
                                : is_face    ? row * (size_t)n + (size_t)(n / 4) + at % (size_t)(n / 2)
                                             : at;
-                if (memcmp(&got[at], &matrix[place], sizeof *got) != 0) fail("what arrived is not what was sent");
+                if (memcmp(&got[at], &matrix[place], sizeof *got) != 0) fail("the received data are wrong");
             }
         }
     }

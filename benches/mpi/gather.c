@@ -77,7 +77,7 @@ int main(int argc, char **argv) {
             }
             for (int from = 1; from < size; from++) {
                 make(wanted, bytes, data, len, round, from);
-                if (memcmp(wanted, blocks + (size_t)from * bytes, bytes) != 0) fail("what arrived is not what was sent");
+                if (memcmp(wanted, blocks + (size_t)from * bytes, bytes) != 0) fail("the received data are wrong");
             }
         }
     }

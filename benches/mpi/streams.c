@@ -100,7 +100,7 @@ static void check(enum pattern pattern, const unsigned char *in, const unsigned 
         make(wanted, bytes, message(round, from, pattern == ALLTOALL ? rank : 0));
         for (size_t i = 0; pattern == ALLREDUCE && i < bytes / 4; i++)
             ((unsigned *)wanted)[i] += ((const unsigned *)out)[i];
-        if (memcmp(in + block * bytes, wanted, bytes) != 0) fail("what arrived is not what was sent");
+        if (memcmp(in + block * bytes, wanted, bytes) != 0) fail("the received data are wrong");
     }
 }
 

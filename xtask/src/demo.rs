@@ -80,7 +80,7 @@ fn on_cluster(paths: &Paths) -> Result<(), Error> {
     eprintln!("demo: {NODES} emulated nodes, {RANKS} ranks of {title}, medians of up to {ROUNDS} rounds");
     for link in left_out {
         eprintln!(
-            "demo: not at {}: {processors} processors cannot carry it beside {RANKS} ranks, so it would be the machine that is measured",
+            "demo: not at {}: with {RANKS} ranks on {processors} processors, the machine would be measured, not the link",
             link.rate
         );
     }

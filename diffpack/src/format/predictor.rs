@@ -161,7 +161,7 @@ pub(crate) struct Slots {
 impl Slots {
     #[inline(always)]
     pub(crate) fn new() -> Self {
-        // Copied in whole vectors; making each predictor anew takes a noticeable part of a short message's time.
+        // Copied in whole vectors; creating each predictor again takes a noticeable part of a short message's time.
         static EMPTY: Slots = Slots { predictors: [Predictor::NONE; SLOTS], defined: 0 };
         EMPTY
     }

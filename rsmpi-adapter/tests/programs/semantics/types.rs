@@ -25,7 +25,7 @@ pub(crate) fn check(job: &Job) {
     columns(job);
 }
 
-/// A struct with gaps, whose datatype is made anew for each call.
+/// A struct with gaps, whose datatype is created again for each call.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C)]
 struct Record {
