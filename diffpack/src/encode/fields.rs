@@ -333,7 +333,7 @@ fn column_cost<W: Word, const F: usize>(
 ) -> u32 {
     let (mut steps, mut below, mut rotated) = (0, 0, 0);
     for place in places {
-        // Loops over arrays, which the compiler vectorizes.
+        // Loops over arrays, which the compiler vectorises.
         let mut run = [W::ZERO; RUN + 1];
         let mut rest = message.get(place + at..).unwrap_or_default();
         for to in &mut run {

@@ -26,7 +26,7 @@ impl Kernel for Scalar {
     }
 }
 
-/// Repeats the body for each byte of a word of `$width`, with `$byte` constant; otherwise the compiler would not vectorize the loop in it. For the
+/// Repeats the body for each byte of a word of `$width`, with `$byte` constant; otherwise the compiler would not vectorise the loop in it. For the
 /// same reason the surrounding function is inlined, so that the first element is a constant where it is 0.
 macro_rules! each_byte {
     ($width:ident, $byte:ident, $body:block) => {

@@ -1,4 +1,4 @@
-//! The fixed-point domain, and references (format, section 5): loops that compilers vectorize, so the other kernels compile them, too.
+//! The fixed-point domain, and references (format, section 5): loops that compilers vectorise, so the other kernels compile them, too.
 
 use crate::kernel::block::{Block, Groups, Widths};
 use crate::kernel::{ROUND_BITS, Span};
@@ -18,7 +18,7 @@ pub(in crate::kernel) fn to_float<W: Word>(fixed: &[u8], unit: u32, words: &mut 
     }
 }
 
-/// Without branches, so that compilers vectorize it. There are few enough words for a word to count them.
+/// Without branches, so that compilers vectorise it. There are few enough words for a word to count them.
 #[inline(always)]
 pub(in crate::kernel) fn span<W: Word>(words: &[u8], span: &mut Span) {
     let (mut lowest, mut greatest) = (W::mask(W::BITS), W::ZERO);
