@@ -241,7 +241,7 @@ fn unpack_groups<W: Word, const NARROW: bool>(wire: &[u8], widths: &[u8], groups
         // Bound here, so that nothing else needs a check.
         let width = (*width).min(W::BITS as u8);
         _mm_prefetch::<_MM_HINT_T0>(wire.as_ptr().wrapping_add(at + ahead).cast());
-        // SAFETY: at least a vector precedes the end.
+        // SAFETY: from a position before `end`, a whole vector is left.
         let packed = if at < end { unsafe { load_unchecked(wire, at) } } else { load_to_the_end(wire, at) };
         store(group, Layout::of::<W>(width).apart::<W, NARROW>(packed, width));
         at += lane_bits::<W>(width) as usize;
