@@ -63,7 +63,7 @@ fn what_is_wrong_is_the_exit_status() {
     // Two processes that both claim to be the first.
     let (_, stdout, _) = doctor(&dir, &["sh", "-c", "\"$@\"; \"$@\"", "both", "true"]);
     assert!(stdout.contains("2 processes, but only 1 different rank"), "{stdout}");
-    // Ranks that were started and did not answer, and a launcher that fails.
+    // Ranks that were started but did not answer, and a launcher that fails.
     fails("PMI_SIZE=3", "3 ranks were started, but only 1 answered");
     let (status, stdout, _) =
         doctor(&dir, &["sh", "-c", "\"$@\"; echo no such host >&2; exit 3", "launcher", "true"]);

@@ -143,7 +143,8 @@ fn installed_libraries_are_beside_the_command() {
     let place = Place::new("installed");
     fs::create_dir(place.0.join("bin")).unwrap();
     fs::create_dir(place.0.join("elsewhere")).unwrap();
-    // Not a copy: a process that another test starts meanwhile would have it open for writing, and then it cannot be run.
+    // Not a copy: a process that another test starts meanwhile would have the copy open for writing, and then it could
+    // not be run.
     fs::hard_link(env!("CARGO_BIN_EXE_mpress"), place.0.join("bin/mpress")).unwrap();
     let link = place.0.join("elsewhere/mpress");
     std::os::unix::fs::symlink("../bin/mpress", &link).unwrap();
@@ -239,7 +240,7 @@ fn what_is_no_wrong_setting_is_left_to_the_shim() {
     let records = place.0.join("a/b");
     let config = place.file("config.toml", "record_limit = \"8MB\"\nthreads = 2\n", 0o644);
     let mut command = place.run(&["--report", "full", "--", "env"]);
-    // An option goes before a variable, links and records may be new, and modules of clusters set such names.
+    // An option takes precedence over a variable; links and records may be new; modules of clusters set such names.
     command.env("MPRESS_REPORT", "loud").env("MPRESS_RECORD_LIMIT", "8M").env("MPRESS_ROOT", "/opt");
     command.env("MPRESS_LINKS", place.0.join("links.toml")).env("MPRESS_RECORD", &records);
     let output = command.env("MPRESS_CONFIG", config).output().unwrap();
@@ -312,7 +313,7 @@ fn man_pages_and_completions_are_written_below_a_prefix() {
     assert!(file("bash-completion/completions/mpress").contains("--same-node"));
     assert!(file("zsh/site-functions/_mpress").starts_with("#compdef mpress"));
     assert!(file("fish/vendor_completions.d/mpress.fish").contains("same-node"));
-    // The command that writes them is for packagers only.
+    // The command that writes them is only for packagers.
     assert!(!prefix.join("share/man/man1/mpress-manual.1").exists());
     assert!(!text(&bare().arg("--help").output().unwrap().stdout).contains("manual"));
 }

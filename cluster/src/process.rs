@@ -53,7 +53,7 @@ pub(crate) fn end(pid: u32) {
 /// Sends a signal to every process in a group.
 pub(crate) fn signal_group(group: u32, signal: Signal) {
     if let Some(group) = target(group) {
-        // The group may not exist any more, and nothing can be done about another failure.
+        // The group may no longer exist; other failures cannot be handled.
         let _gone: Result<(), Errno> = killpg(group, signal);
     }
 }

@@ -22,7 +22,7 @@ static BUILDING: Mutex<()> = Mutex::new(());
 /// Tears down every cluster of this process and ends its jobs; nothing can be started afterwards.
 ///
 /// For a handler of Ctrl-C that then ends the process. Everything still waiting for a job gets [`Error::Interrupted`]. The next cluster on this host
-/// sweeps up what could not be removed.
+/// removes the rest.
 pub fn tear_down_all() {
     let groups = {
         let mut registry = lock(&REGISTRY);
@@ -79,7 +79,7 @@ pub(crate) fn knows(tag: Tag) -> bool {
     lock(&REGISTRY).clusters.contains(&tag)
 }
 
-/// A process group that [`tear_down_all`] ends, until this is dropped.
+/// A process group that [`tear_down_all`] ends, while this lives.
 pub(crate) struct Running(u32);
 
 impl Running {

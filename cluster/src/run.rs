@@ -23,8 +23,8 @@ pub(crate) const GRACE: Duration = Duration::from_secs(3);
 /// The interval between calls of the watcher.
 const ASK: Duration = Duration::from_millis(200);
 
-/// The variable that identifies the processes of a job wherever the MPI has put them: mpirun gives every rank its own process group, and a killed
-/// mpirun leaves ranks with another parent.
+/// The variable that identifies the processes of a job wherever the MPI has put them: mpirun gives every rank its own process group, and the ranks
+/// of a killed mpirun get another parent.
 const MARK: &str = "CLUSTER_JOB";
 
 /// How a command ended.
@@ -36,7 +36,7 @@ pub enum Outcome {
     TimedOut(Partial),
 }
 
-/// The output of a command up to the limit, before SIGTERM: mpirun writes more after it.
+/// The output of a command up to the limit, before SIGTERM; mpirun writes more after it.
 #[derive(Debug, Default)]
 pub struct Partial {
     /// On its standard output.
@@ -172,7 +172,7 @@ impl Reader {
         self.read.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The whole output. If an escaped process keeps the pipe open: the output so far.
+    /// The whole output, or the output so far if an escaped process keeps the pipe open.
     fn finish(self) -> Vec<u8> {
         wait_until(GRACE, || self.thread.is_finished());
         self.so_far()
@@ -183,7 +183,7 @@ impl Reader {
 mod tests {
     use super::*;
 
-    /// Far longer than any command here: one that takes this long hangs.
+    /// Far longer than any command here takes, so a command that takes this long hangs.
     const LONG: Duration = Duration::from_secs(120);
 
     fn sh(script: &str) -> Command {

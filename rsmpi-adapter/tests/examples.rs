@@ -56,7 +56,7 @@ fn examples_between_nodes() {
     }
 }
 
-/// Rank 1 lacks the codec, or has another version of it, if it is told so: then ranks use one of the engine's own, or none.
+/// Rank 1 lacks the codec, or has another version of it, if told so. Then ranks use one of the engine's own codecs, or none.
 #[test]
 fn a_codec_of_the_program_is_used_if_all_ranks_have_it() {
     let Some(rig) = Rig::new() else { return };
@@ -125,7 +125,7 @@ fn semantics_between_nodes() {
     let Some(cluster) = nodes(3) else { return };
     rig.run(Launcher::Cluster(&cluster), 1, &["semantics", "framed"], 1, &FRAMED[1..]);
     drop(cluster);
-    // MPICH spins while it waits: with more ranks than cores it takes minutes.
+    // MPICH spins while it waits, so with more ranks than cores it takes minutes.
     if rig.mpi == Mpi::OpenMpi {
         let Some(cluster) = nodes(2) else { return };
         let both = [("MPRESS_SAME_NODE", "compress"), FRAMED[1]];

@@ -118,7 +118,7 @@ fn long(short: &Value) -> Value {
     report
 }
 
-/// Names of codecs, more than a page has colours.
+/// Codec names, more than a page has colours.
 fn names() -> impl Iterator<Item = String> {
     (0..16).map(|at| if at == 0 { "raw".to_owned() } else { format!("some-codec-{at}") })
 }
@@ -150,7 +150,7 @@ fn look(dir: &Path, name: &str, page: &str, width: u32, dark: bool) -> Result<Va
         Outcome::TimedOut(_) => return Err(failed(&run, format!("not ended after {} s", LIMIT.as_secs()))),
     };
     let stderr = String::from_utf8_lossy(&output.stderr);
-    // One line must come from `look.js`: this distinguishes an empty console from one that was not read.
+    // One line must come from `look.js`, to distinguish an empty console from one that was not read.
     let console: Vec<_> = stderr.lines().filter(|line| line.contains(":CONSOLE")).collect();
     if !output.status.success() || console.len() != 1 || !console[0].contains("\"looked\"") {
         return Err(failed(&run, format!("{}\n{}\n{stderr}", output.status, console.join("\n"))));
@@ -180,7 +180,7 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Checks that the page has the requested view and all its charts, and that nothing is wrong with it.
+/// Checks that the page has the requested view and all its charts, and that `look.js` found nothing wrong.
 fn check(found: &Value, page: &str, width: u32, dark: bool) -> Result<(), String> {
     let wrong: Vec<_> = found["wrong"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     if !wrong.is_empty() {

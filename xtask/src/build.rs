@@ -25,7 +25,7 @@ pub(crate) const PRELOAD: &str = "libmpress.so";
 /// The preload library as cargo names it.
 pub(crate) const BUILT_PRELOAD: &str = "libmpress_preload.so";
 
-/// The ABIs of MPI that there is a shim for.
+/// The ABIs of MPI that have a shim.
 const ABIS: [Abi; 3] = [Abi::OpenMpi, Abi::Mpich, Abi::Standard];
 
 /// Builds everything that is not up to date.
@@ -54,7 +54,7 @@ pub(crate) fn command_and_libraries(paths: &Paths) -> Result<(), Error> {
 /// Builds the command, the preload library and these shims. It needs no MPI.
 fn with_shims(paths: &Paths, abis: &[Abi]) -> Result<(), Error> {
     let mut cargo = paths.cargo();
-    // In one command: what they have in common is compiled once only if all of them are known.
+    // In one command: common parts are compiled once only if cargo knows all packages.
     cargo.args(["build", "--release", "-p", "mpress-cli", "-p", "mpress-preload"]);
     cargo.args(abis.iter().flat_map(|abi| ["-p".to_owned(), format!("mpress-shim-{}", abi.name())]));
     // Shown by `mpress --version`.
@@ -109,7 +109,7 @@ fn install(built: &Path, place: &Path) -> Result<(), Error> {
     if let Some(dir) = place.parent() {
         fs::create_dir_all(dir).map_err(Error::file(dir))?;
     }
-    // A running job may use the old file: it keeps it after the rename.
+    // A running job may use the old file, and keeps it after the rename.
     let half_done = PathBuf::from(format!("{}.new", place.display()));
     fs::copy(built, &half_done).map_err(Error::file(built))?;
     fs::rename(&half_done, place).map_err(Error::file(place))

@@ -39,7 +39,7 @@ impl Parts {
         self.command
     }
 
-    /// The files that the steps of `cargo xtask test` have built: a release build of the command would take minutes.
+    /// The files that the steps of `cargo xtask test` have built; a release build of the command would take minutes.
     pub(crate) fn tested(paths: &Paths) -> Self {
         let preload = paths.tested(build::BUILT_PRELOAD);
         Self { command: paths.tested("mpress"), preload, shims: paths.tested("") }

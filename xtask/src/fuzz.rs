@@ -12,7 +12,7 @@ use crate::paths::Paths;
 use crate::step::{self, Done, Step};
 use crate::toolchain;
 
-/// Coverage as libFuzzer needs it. There is one codegen unit because with several some lose the passes.
+/// Coverage as libFuzzer needs it. There is one codegen unit, because with several, some lose the passes.
 const COVERAGE: &str = "--cfg fuzzing -Ccodegen-units=1 -Cpasses=sancov-module \
     -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
     -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares";

@@ -152,7 +152,7 @@ fn run(command: Command) -> Result<(), Error> {
         return links::preprocess(question);
     }
     let paths = Paths::find()?;
-    // Whoever runs the demo need not wait for the packages of the tests.
+    // Users of the demo need not wait for the packages of the tests.
     setup::ensure(if matches!(command, Command::Demo) { setup::Need::Demo } else { setup::Need::All })?;
     if let Command::Test { .. } | Command::Mpis { .. } | Command::Conformance { .. } | Command::Ci { .. } =
         &command
@@ -182,7 +182,7 @@ fn run(command: Command) -> Result<(), Error> {
 
 /// Ends the jobs, removes the clusters, and ends this process.
 fn interrupted() {
-    eprintln!("\nxtask: interrupted, taking down what stands");
+    eprintln!("\nxtask: interrupted, cleaning up");
     mpress_cluster::tear_down_all();
     // A test that this process started had its own clusters; the next cluster removes what cannot be removed now.
     let _swept: Result<(), mpress_cluster::Error> = mpress_cluster::sweep();

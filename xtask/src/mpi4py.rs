@@ -213,7 +213,7 @@ const EXCLUDED: [Excluded; 3] = [
     Excluded {
         family: Some(Family::Mpich),
         tests: "test_util_sync",
-        why: "locks by one-sided communication alone: where ranks spin on busy cores, hangs for minutes without the shim",
+        why: "locks by one-sided communication alone: hangs for minutes without the shim if ranks spin on busy cores",
     },
     Excluded {
         family: Some(Family::OpenMpi),
@@ -223,7 +223,7 @@ const EXCLUDED: [Excluded; 3] = [
     Excluded {
         family: Some(Family::OpenMpi),
         tests: "TestProcessPool",
-        why: "the same, where there is one rank and the pool spawns its processes",
+        why: "the same, with one rank, if the pool spawns its processes",
     },
 ];
 

@@ -227,7 +227,7 @@ fn claimed(report: &Path) -> Option<f64> {
 
 fn print(options: &Options, link: u64, program: &str, rounds: &[[Run; 3]], uncapped: f64) {
     let of = |value: &dyn Fn(&[Run; 3]) -> f64| median(rounds.iter().map(value).collect());
-    // Compares adjacent runs, because the machine is not the same throughout.
+    // Compares adjacent runs, because the machine changes over time.
     let speedup = of(&|[before, ours, after]| f64::midpoint(before.seconds, after.seconds) / ours.seconds);
     let control = of(&|[before, _, after]| before.seconds / after.seconds);
     let plain = of(&|[before, _, after]| f64::midpoint(before.seconds, after.seconds));

@@ -1,5 +1,5 @@
-//! Page: follows `docs/adding-a-codec.md` as a reader does. Its blocks are the files, changes and commands of a crate outside the workspace, and then of a copy of the workspace. So
-//! the page cannot say what is no longer so.
+//! Page: follows `docs/adding-a-codec.md` as a reader does. Its blocks are the files, changes and commands of a crate outside the workspace, and then
+//! of a copy of the workspace. So the page cannot become outdated.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::step::{self, Done, Step};
 const PAGE: &str = "docs/adding-a-codec.md";
 const PARTS: [(&str, &str); 2] = [("## In a program of your own", "deltas"), ("## In the family", "mpress")];
 
-/// The crates that the program of a reader takes from the registry; here they are those of the workspace.
+/// The crates that the reader's program takes from the registry; here they are the workspace's.
 const CRATES: [(&str, &str); 2] = [("mpress", "engine"), ("mpress-codec", "codec")];
 
 /// The step that follows the page.
@@ -45,24 +45,24 @@ fn run(paths: &Paths) -> Result<Done, Error> {
     Ok(Done::Ran(format!("{count} blocks")))
 }
 
-/// What is published is not yet in a registry.
+/// Published crates are not yet in a registry.
 fn use_workspace(paths: &Paths, folder: &Path) -> Result<(), Error> {
     let patches = CRATES.map(|(name, dir)| format!("{name} = {{ path = {:?} }}\n", paths.root().join(dir)));
     write(&folder.join(".cargo/config.toml"), &format!("[patch.crates-io]\n{}", patches.concat()))?;
-    // The versions that the workspace was built with need not be fetched.
+    // Versions that the workspace was built with need not be fetched.
     let lock = "Cargo.lock";
     fs::copy(paths.root().join(lock), folder.join(lock)).map(drop).map_err(Error::file(lock))
 }
 
 fn copy_workspace(paths: &Paths, folder: &Path) -> Result<(), Error> {
     let mut copy = Command::new("sh");
-    // What git does not ignore; files that were removed, but not yet committed, are still listed.
+    // Files that git does not ignore; files that were removed but not yet committed are still listed.
     copy.args(["-c", "git ls-files -z --cached --others --exclude-standard | tar --null --ignore-failed-read -T - -c | tar -x -C \"$0\""]);
     copy.arg(folder).current_dir(paths.root());
     step::run("copy of the workspace", &mut copy)
 }
 
-/// The lines of a page below this heading, up to the next one of the same level. What looks like a heading inside a block is none.
+/// The lines of a page below this heading, up to the next one of the same level. Lines inside a block are never headings.
 fn part<'a>(page: &'a str, heading: &str) -> Result<Vec<&'a str>, Error> {
     let (mut lines, mut is_fenced, mut is_there) = (Vec::new(), false, false);
     for line in page.lines() {
@@ -81,9 +81,9 @@ fn part<'a>(page: &'a str, heading: &str) -> Result<Vec<&'a str>, Error> {
 enum Block<'a> {
     /// A file with this path: its contents.
     File(&'a str, String),
-    /// A file with this path: lines that stay, go and come (` `, `-`, `+`).
+    /// A file with this path: lines that stay, are removed and are added (` `, `-`, `+`).
     Change(&'a str, Vec<&'a str>),
-    /// Commands, and what they print, if the page says it.
+    /// Commands, and their output, if the page gives it.
     Commands(String, Option<String>),
 }
 
@@ -143,7 +143,7 @@ impl Block<'_> {
     }
 }
 
-/// A text with a change. The lines that stay and go must be in it once.
+/// A text with a change. The lines that stay and those to remove must occur in it once.
 fn changed(path: &str, text: &str, change: &[&str]) -> Result<String, Error> {
     let kept = |other: char| move |line: &&&str| !line.starts_with(other);
     let of = |line: &&str| line.get(1..).unwrap_or_default().to_owned() + "\n";
@@ -181,7 +181,8 @@ fn wrong(message: String) -> Error {
 mod tests {
     use super::*;
 
-    /// Also without the step, which compiles: every file that the page changes has the lines that it names, and every block is one.
+    /// Checked here without running the step, which compiles: every file that the page changes has the lines that the page gives, and every block is
+    /// valid.
     #[test]
     fn the_page_names_lines_that_there_are() {
         let paths = Paths::find().unwrap();
@@ -194,7 +195,7 @@ mod tests {
                     Block::File(path, text) => _ = files.insert(path, text),
                     Block::Change(path, lines) => {
                         let there = || fs::read_to_string(paths.root().join(path)).ok();
-                        // What commands copy is a file of the first part.
+                        // The files that commands copy are files of the first part.
                         let own = path.strip_prefix("deltas/").and_then(|path| earlier.get(path).cloned());
                         let text = files.get(path).cloned().or_else(there).or(own).unwrap();
                         files.insert(path, changed(path, &text, &lines).unwrap());

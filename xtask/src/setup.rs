@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::error::Error;
 use crate::step;
 
-/// What a command needs.
+/// The packages that a command needs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
     Demo,
@@ -15,7 +15,7 @@ pub(crate) enum Need {
     All,
 }
 
-/// Debian's packages for the demo, and the program of each that is looked up by name on systems without such packages.
+/// Debian's packages for the demo, and for each the program to look up on systems without such packages.
 const DEMO: [(&str, Option<&str>); 6] = [
     ("gcc", Some("gcc")),
     ("libc6-dev", None),
@@ -25,20 +25,20 @@ const DEMO: [(&str, Option<&str>); 6] = [
     ("iproute2", Some("ip")),
 ];
 
-/// Those for everything else.
+/// The packages for everything else.
 const OTHERS: [(&str, Option<&str>); 10] = [
     ("g++", Some("g++")),
     ("make", Some("make")),
     ("libclang-dev", None),
     ("mpich", Some("mpirun.mpich")),
     ("libmpich-dev", Some("mpicc.mpich")),
-    // The peers of the benchmarks, with which streams are exchanged, too. A build without them leaves those peers out.
+    // The peers of the benchmarks, with which streams are also exchanged. A build without them leaves those peers out.
     ("libaec-dev", None),
     ("libblosc-dev", None),
     ("liblzo2-dev", None),
     // mpi4py, whose test suite runs under the shim.
     ("python3-venv", Some("python3")),
-    // C programs find the C interface by it. (Its tests use valgrind where that is installed.)
+    // C programs find the C interface through it. (Its tests use valgrind if that is installed.)
     ("pkg-config", Some("pkg-config")),
 ];
 
@@ -65,8 +65,8 @@ pub(crate) fn ensure(need: Need) -> Result<(), Error> {
     install(&missing)
 }
 
-/// Whether this program is available; few users need it, and its package has the same name. Installs it if that needs no confirmation and is
-/// possible.
+/// Whether this program is available. Few users need it, and its package has the same name. Installs it if that is possible without
+/// confirmation.
 pub(crate) fn offer(program: &str) -> bool {
     offered(program, || if is_debian() && is_root() { install(&[program]) } else { Ok(()) })
 }
@@ -109,7 +109,7 @@ pub(crate) fn is_on_path(tool: &str) -> bool {
     std::env::split_paths(&path).chain(also).any(|dir| dir.join(tool).is_file())
 }
 
-/// Those of these packages that are installed; one removed but not purged is not.
+/// The installed ones of these packages; a package that was removed but not purged does not count.
 fn installed(packages: &[&str]) -> std::collections::BTreeSet<String> {
     let format = "--showformat=${Package} ${db:Status-Status}\n";
     // The exit status says that some are unknown; the output is about the others.

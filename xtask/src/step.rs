@@ -18,7 +18,7 @@ pub(crate) struct Step<'a> {
     build: Build,
 }
 
-/// What a step has to do with the build of what is tested.
+/// The role of a step in the build of what is tested.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Build {
     Makes,
@@ -46,7 +46,8 @@ impl<'a> Step<'a> {
         Self { name: name.into(), todo: Todo::Run(Box::new(command)), build: Build::None }
     }
 
-    /// Two sequences of commands at the same time, of which one often waits. What the second prints goes to a file, and is shown when both have ended.
+    /// Two sequences of commands at the same time, of which one often waits. The output of the second goes to a file, and is shown when both have
+    /// ended.
     pub(crate) fn both(
         name: impl Into<String>,
         shown: Vec<Command>,
@@ -66,12 +67,12 @@ impl<'a> Step<'a> {
         Self { name: name.into(), todo: Todo::Skip(reason), build: Build::None }
     }
 
-    /// A step that builds what others use.
+    /// A step that builds files for others.
     pub(crate) fn that_builds(self) -> Self {
         Self { build: Build::Makes, ..self }
     }
 
-    /// A step that uses what was built, by the names of files.
+    /// A step that uses built files, by their names.
     pub(crate) fn on_the_build(self) -> Self {
         Self { build: Build::Uses, ..self }
     }
@@ -143,7 +144,8 @@ pub(crate) fn run(what: &str, command: &mut Command) -> Result<(), Error> {
     }
 }
 
-/// Runs two sequences of commands at the same time. If the first fails, the second goes on to its end: its commands clean up what they have started.
+/// Runs two sequences of commands at the same time. If the first fails, the second still runs to its end, because its commands clean up what they
+/// have started.
 fn run_both(what: &str, shown: Vec<Command>, kept: Vec<Command>, log: PathBuf) -> Result<(), Error> {
     let folder = log.parent().unwrap_or(&log);
     fs::create_dir_all(folder).map_err(Error::file(folder))?;

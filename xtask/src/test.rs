@@ -22,8 +22,8 @@ const MPI: Mpi = Mpi::OpenMpi;
 /// The seconds for each fuzz target.
 const FUZZ_SECONDS: u32 = 3;
 
-/// The steps of `cargo xtask test`: all published crates, the whole shim with one MPI, every call with the other. `all` adds what takes longer: other tiers, other MPIs, other people's suites,
-/// packages, the page on adding a codec, and the tests of the project's own tools.
+/// The steps of `cargo xtask test`: all published crates, the whole shim with one MPI, every call with the other. `all` adds longer steps: other
+/// tiers, other MPIs, third-party suites, packages, the page on adding a codec, and the tests of the project's own tools.
 pub(crate) fn steps(paths: &Paths, all: bool) -> Vec<Step<'_>> {
     let extent = if all { Extent::All } else { Extent::Promises };
     let mut crates = extent.cargo(paths, "test");
@@ -34,7 +34,7 @@ pub(crate) fn steps(paths: &Paths, all: bool) -> Vec<Step<'_>> {
         Step::both(
             format!("test of all crates, tiers to {}, and of the shim with {}", highest_tier(), MPI.title()),
             vec![with_shim(paths, crates, MPI), shim(paths, extent, MPI, &[LONGEST], &[])],
-            // MPI jobs wait at their start and end for half of the time.
+            // MPI jobs spend half of their time waiting at their start and end.
             vec![shim(paths, extent, MPI, &others, &[])],
             paths.tested("tests-of-the-shim.log"),
         )
@@ -52,7 +52,7 @@ pub(crate) fn steps(paths: &Paths, all: bool) -> Vec<Step<'_>> {
         Step::both(
             format!("{mpich}, and fuzz targets"),
             vec![shim(paths, extent, Mpi::Mpich, &OF_EACH_MPI, &[])],
-            // Most of it is compiling, in a target directory of its own.
+            // Most of it is compilation, in a separate target directory.
             vec![fuzz::command(paths, FUZZ_SECONDS)],
             paths.tested("fuzz.log"),
         )
@@ -74,8 +74,8 @@ pub(crate) fn steps(paths: &Paths, all: bool) -> Vec<Step<'_>> {
     steps
 }
 
-/// The packages whose tests are built. They are always named together: cargo gives dependencies the features that all of them want, so a step for some of
-/// them alone would compile everything again.
+/// The packages whose tests are built. They are always given together: cargo gives dependencies the features that all of them want, so a step for
+/// only some of them would compile everything again.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Extent {
     /// Without benchmarks and the project's own commands.
@@ -84,7 +84,7 @@ enum Extent {
 }
 
 impl Extent {
-    /// Builds tests and all that they use.
+    /// Builds tests and everything that they use.
     fn build(self, paths: &Paths) -> Command {
         let mut command = self.cargo(paths, "build");
         command.args(["--lib", "--bins", "--tests", "--examples"]);
@@ -111,7 +111,7 @@ pub(crate) fn for_the_mpi(paths: &Paths, verb: &str) -> Command {
     Extent::All.cargo(paths, verb)
 }
 
-/// Tests that are run with an MPI and the shim, and at the highest tier that this machine has.
+/// Tests that run with an MPI and the shim, at the highest tier of this machine.
 fn with_shim(paths: &Paths, mut tests: Command, mpi: Mpi) -> Command {
     tests.env("MPRESS_TEST_SHIM", paths.tested(build::BUILT_PRELOAD)).env("MPRESS_TEST_MPI", mpi.name());
     tests.env("MPRESS_TEST_COMMAND", paths.tested("mpress")).env(REQUIRED, highest_tier());
@@ -125,14 +125,14 @@ fn shim(paths: &Paths, extent: Extent, mpi: Mpi, tests: &[&str], words: &[&str])
     with_shim(paths, command, mpi)
 }
 
-/// Tests of the crates that are built for one MPI, in the same target directory: only they are compiled again.
+/// Tests of the crates that are built for one MPI, in the same target directory, so that only these crates are recompiled.
 fn adapter(paths: &Paths, extent: Extent, mpi: Mpi) -> Step<'_> {
     let name = format!("test of the rsmpi adapter and i-structures with {}", mpi.title());
     let call = {
         let name = name.clone();
         move || {
             built_for(paths, mpi)?;
-            // `cargo test --examples` would run the examples as tests, and leave the programs that the tests run as they are.
+            // `cargo test --examples` would run the examples as tests, and would not rebuild the programs that the tests run.
             let mut build = extent.build(paths);
             build.env("MPICC", mpi.mpicc());
             let mut tests = with_shim(paths, extent.cargo(paths, "test"), mpi);
@@ -150,7 +150,7 @@ pub(crate) fn prepare(paths: &Paths) -> Result<(), Error> {
     built_for(paths, MPI)
 }
 
-/// Removes what was built for another MPI. Only `mpi-sys` does not notice that the MPI is another.
+/// Removes files built for another MPI. Only `mpi-sys` does not notice that the MPI has changed.
 fn built_for(paths: &Paths, mpi: Mpi) -> Result<(), Error> {
     let mark = paths.tested("mpi-sys.mpi");
     if fs::read_to_string(&mark).is_ok_and(|known| known == mpi.name()) {
@@ -167,18 +167,18 @@ fn built_for(paths: &Paths, mpi: Mpi) -> Result<(), Error> {
 /// A newer MPI for each ABI that Debian's MPICH does not have, as far as there is time.
 const NEWER: [Mpi; 2] = [Mpi::OpenMpi5, Mpi::Mpich5Standard];
 
-/// What shows that the shim fits an MPI: all prototypes and constants, and every call.
+/// The tests that show that the shim fits an MPI: all prototypes and constants, and every call.
 const NEWER_TESTS: [&str; 2] = ["abi", "transparent"];
 const NEWER_WORDS: [&str; 3] = ["every_call_on_this_host", "prototypes", "constants"];
 
-/// The tests of `shim-tests/tests` whose outcome depends on the MPI by more than how it waits.
+/// The tests of `shim-tests/tests` whose outcome depends on more of the MPI than how it waits.
 const OF_EACH_MPI: [&str; 8] =
     ["abi", "failures", "first_call", "network", "preload", "single", "transparent", "work"];
 
 /// The test of the shim that takes longest.
 const LONGEST: &str = "transparent";
 
-/// Those of one MPI: the table of calls, and what is above the MPI (recording, links of jobs, memory of devices, receiving ahead).
+/// Tests that need only one MPI: the table of calls, and parts above the MPI (recording, links of jobs, device memory, receiving ahead).
 const OF_ONE_MPI: [&str; 7] = ["ahead", "device", "family", "links", "modules", "recording", "table"];
 
 /// All tests of the shim.
@@ -206,7 +206,7 @@ fn wheel<'a>(
     .on_the_build()
 }
 
-/// The steps of `cargo xtask mpis`; all tests of the shim for one of Debian's MPIs that is asked for.
+/// The steps of `cargo xtask mpis`; all tests of the shim if one of Debian's MPIs is requested.
 pub(crate) fn mpis(paths: &Paths, only: Option<Mpi>) -> Vec<Step<'_>> {
     static EVERY: std::sync::LazyLock<Vec<&str>> = std::sync::LazyLock::new(every);
     let mut steps = vec![build(paths, Extent::Promises)];
@@ -222,7 +222,7 @@ pub(crate) fn mpis(paths: &Paths, only: Option<Mpi>) -> Vec<Step<'_>> {
     steps
 }
 
-/// The steps of `cargo xtask conformance`: those that `test` has no time for, or only the requested ones.
+/// The steps of `cargo xtask conformance`: those for which `test` has no time, or only the requested ones.
 pub(crate) fn conformance(paths: &Paths, mpi: Option<Mpi>, ranks: Option<usize>) -> Vec<Step<'_>> {
     let mut steps = vec![build(paths, Extent::Promises)];
     for mpi in mpi.map_or_else(|| Mpi::ALL.to_vec(), |mpi| vec![mpi]) {
@@ -237,12 +237,13 @@ pub(crate) fn conformance(paths: &Paths, mpi: Option<Mpi>, ranks: Option<usize>)
     steps
 }
 
-/// The step that builds the tests, and what they run and preload.
+/// The step that builds the tests, and the files that they run and preload.
 fn build(paths: &Paths, extent: Extent) -> Step<'static> {
     Step::new("build of tests, command and libraries", extent.build(paths)).that_builds()
 }
 
-/// Tests of the flag that forces a tier. The kernels of all tiers are tested without it; the flag is read in one place, and one codec stands for all (a test in this file sees to that).
+/// Tests of the flag that forces a tier. The kernels of all tiers are tested without it. The flag is read in one place, and one codec represents all
+/// (a test in this file ensures that).
 fn forced_tiers(paths: &Paths) -> impl Iterator<Item = Step<'_>> {
     ["scalar", "avx2"].into_iter().map(|tier| {
         let name = format!("test of the flag for tier {tier}");
@@ -263,7 +264,7 @@ fn flags(tier: &str) -> String {
     format!("{own} --cfg mpress_simd=\"{tier}\"").trim_start().to_owned()
 }
 
-/// The highest tier of this build: the one that the caller's flags force, or that of the processor.
+/// The highest tier of this build: the one forced by the caller's flags, or the processor's.
 fn highest_tier() -> &'static str {
     let own = std::env::var("RUSTFLAGS").unwrap_or_default();
     let forces = |tier: &&str| own.contains(&format!("mpress_simd=\"{tier}\""));

@@ -21,7 +21,7 @@ pub(crate) fn ensure(
         return Ok(Ok(()));
     }
     eprintln!("    installing {what}");
-    // Remove what an incomplete attempt left.
+    // Removes the rest of an incomplete attempt.
     let _there_or_not: std::io::Result<()> = fs::remove_dir_all(dir);
     fs::create_dir_all(dir).map_err(Error::file(dir))?;
     step::run("python3 -m venv", Command::new("python3").args(["-m", "venv"]).arg(dir))?;
@@ -45,5 +45,5 @@ fn fetched(command: &mut Command) -> Result<(), String> {
     }
     let stderr = String::from_utf8_lossy(&output.stderr);
     let line = stderr.lines().find(|line| line.starts_with("ERROR")).unwrap_or("no reason given");
-    Err(format!("PyPI does not give what is needed: {line}"))
+    Err(format!("PyPI does not provide the packages: {line}"))
 }

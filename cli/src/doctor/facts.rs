@@ -21,16 +21,16 @@ pub(super) struct Facts {
     pub(super) rank: u64,
     pub(super) node: String,
     pub(super) version: String,
-    /// The library to preload, and a digest of it and its shims; or why there is none.
+    /// The library to preload, and a digest of it and its shims; or the reason why there is none.
     pub(super) library: Result<(String, u64), String>,
     pub(super) program: Result<String, String>,
-    /// Why nothing can be preloaded into the program, if so.
+    /// The reason why nothing can be preloaded into the program, if so.
     pub(super) out_of_reach: Option<String>,
-    /// The ABI of the MPI that the program is linked to, if any, and its file, if it is found.
+    /// The ABI of the MPI that the program is linked to, if any, and the MPI's file, if found.
     pub(super) mpi: Option<(Abi, Option<String>)>,
     /// The number of ranks according to the launcher.
     pub(super) size: Option<u64>,
-    /// The ABI of the MPI that the launcher belongs to, where that is certain.
+    /// The ABI of the MPI that the launcher belongs to, if that is certain.
     pub(super) launcher: Option<Abi>,
     /// Shims that are missing next to the library.
     pub(super) missing: Vec<Abi>,
@@ -49,7 +49,7 @@ pub(super) struct Chosen {
     pub(super) same_node: bool,
     /// Whether the network was measured; `Err` if the measurements cannot be read.
     pub(super) measured: Result<bool, String>,
-    /// The line about variables that are no settings.
+    /// The line about variables that are not settings.
     pub(super) unknown: Option<String>,
 }
 
@@ -127,7 +127,7 @@ fn nodename() -> String {
 
 const ABIS: [Abi; 3] = [Abi::OpenMpi, Abi::Mpich, Abi::Standard];
 
-/// The shims that are not next to the library.
+/// The shims that are missing next to the library.
 fn missing(preload: &Path) -> Vec<Abi> {
     ABIS.into_iter().filter(|abi| libraries::shim(preload, *abi).is_err()).collect()
 }

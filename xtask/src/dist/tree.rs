@@ -32,7 +32,7 @@ pub(super) fn lay_out(paths: &Paths, parts: &Parts, out: &Path) -> Result<PathBu
         let path = root.join(path);
         fs::read_to_string(&path).map_err(Error::file(path))
     };
-    // Without the marks that name the tests of its commands.
+    // Without the marks that give the tests of its commands.
     let readme: String = source("xtask/dist/README.md")?
         .split_inclusive('\n')
         .filter(|line| !line.starts_with("<!--"))
