@@ -8,6 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 const LAUNCHER: [&str; 12] = [
     "OMPI_COMM_WORLD_SIZE",
@@ -265,7 +266,9 @@ fn only_the_first_rank_complains() {
         };
         assert_eq!(stderr("0").lines().count(), 1);
         assert_eq!(stderr("1"), "");
+        let start = Instant::now();
         let wrong = place.run(&["--no-such-flag", "x"]).env(rank, "3").output().unwrap();
+        assert!(start.elapsed() > Duration::from_millis(250), "the first rank has no time to print");
         assert_eq!((wrong.status.code(), text(&wrong.stderr)), (Some(2), String::new()));
     }
     // Rank 0 may be on a node that has the file.
