@@ -12,6 +12,9 @@ use crate::{detect, launcher, libraries, program};
 
 const PRELOAD: &str = "LD_PRELOAD";
 
+/// The settings file.
+const CONFIG: &str = "MPRESS_CONFIG";
+
 /// The folders in which the dynamic loader looks for libraries that are given by file name only.
 const FOLDERS: &str = "LD_LIBRARY_PATH";
 
@@ -193,7 +196,12 @@ fn prepare(options: &Options) -> Result<Command, Error> {
     }
     let given = command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
     let vars: BTreeMap<_, _> = std::env::vars_os().chain(given).collect();
+    // The program may go to another folder before it starts its MPI. A variable overrides the file, so paths in it are passed on, too.
+    if let Some(file) = vars.get(OsStr::new(CONFIG)).filter(|file| !file.is_empty()) {
+        command.env(CONFIG, std::path::absolute(file).unwrap_or_else(|_| file.into()));
+    }
     let mut settings = mpress::Settings::from_vars(vars)?;
+    command.envs(settings.paths());
     // Only rank 0 reads it.
     settings.links = settings.links.filter(|_| launcher::rank().is_none_or(|rank| rank == 0));
     if !settings.disable {

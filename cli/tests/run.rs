@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -253,6 +255,40 @@ fn what_is_no_wrong_setting_is_left_to_the_shim() {
         .env("MPRESS_HEURISTICS", "/none")
         .env("MPRESS_RECORD", "/dev/null/in");
     assert!(disabled.status().unwrap().success());
+}
+
+/// The program may go to another folder before it starts its MPI.
+#[test]
+fn paths_of_settings_count_from_the_folder_of_the_start() {
+    let place = Place::new("folder");
+    place.file("mpress.toml", "guide = \"guide.toml\"\nreport_file = \"/tmp/r.json\"\n", 0o644);
+    let mut command = place.run(&["--record", "rec", "--", "sh", "-c", "cd / && exec env"]);
+    command.current_dir(&place.0).env("MPRESS_CONFIG", "mpress.toml").env("MPRESS_LINKS", "a/../links.toml");
+    fs::create_dir(place.0.join("a")).unwrap();
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let given = |name: &str| variable(&output, name).map(PathBuf::from);
+    for (name, file) in [
+        ("MPRESS_CONFIG", "mpress.toml"),
+        ("MPRESS_LINKS", "a/../links.toml"),
+        ("MPRESS_GUIDE", "guide.toml"),
+        ("MPRESS_REPORT_FILE", "/tmp/r.json"),
+        ("MPRESS_TRACE", "rec"),
+        ("MPRESS_RECORD", "rec"),
+    ] {
+        assert_eq!(given(name), Some(place.0.join(file)), "{name}");
+    }
+    assert_eq!(given("MPRESS_HEURISTICS"), None);
+    assert!(place.0.join("rec").is_dir());
+}
+
+#[test]
+fn a_folder_whose_name_is_not_utf_8_is_the_one_that_is_made() {
+    let place = Place::new("bytes");
+    let records = place.0.join(OsStr::from_bytes(b"r\xe9"));
+    let status = place.run(&["--record"]).arg(&records).args(["--", "true"]).status().unwrap();
+    assert!(status.success() && records.is_dir());
+    assert_eq!(fs::read_dir(&place.0).unwrap().count(), 2, "that and `lib`");
 }
 
 #[test]

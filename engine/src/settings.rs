@@ -4,6 +4,7 @@ mod choices;
 mod error;
 mod files;
 mod names;
+mod paths;
 
 pub use choices::{Predict, Reduce, Report, SameNode, Streams};
 pub use error::SettingsError;
@@ -13,7 +14,7 @@ use crate::strategy::Strategy;
 use crate::{FLOOR, size};
 use error::one_line;
 use names::{CONFIG, FLAGS, KEYS, PREFIX};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -112,7 +113,7 @@ const RECORD_LIMIT: usize = 16 << 20;
 
 impl Settings {
     /// Reads the settings from the file in `MPRESS_CONFIG`, if set, and from the environment variables, which take precedence. Variables without our
-    /// prefix are ignored. An empty variable counts as not set.
+    /// prefix are ignored. An empty variable counts as not set. Paths become absolute: the program may change its folder before they are used.
     ///
     /// # Errors
     /// The first setting that has an invalid value; a file that cannot be read or has an unknown key.
@@ -140,7 +141,7 @@ impl Settings {
         }
         for (name, value) in &vars {
             match KEYS.into_iter().find(|key| names::variable(key) == *name) {
-                Some(key) => settings.set(key, name, &value.to_string_lossy())?,
+                Some(key) => settings.set(key, name, value)?,
                 None if names::is_read_elsewhere(name) => {}
                 None => settings.unknown.push(name.clone()),
             }
@@ -175,12 +176,18 @@ impl Settings {
                 toml::Value::Boolean(yes) if FLAGS.contains(&key) => u8::from(*yes).to_string(),
                 other => other.to_string(),
             };
-            self.set(key, key, &value).map_err(|error| wrong(error.to_string()))?;
+            self.set(key, key, value.as_ref()).map_err(|error| wrong(error.to_string()))?;
         }
         Ok(())
     }
 
-    fn set(&mut self, key: &str, name: &str, value: &str) -> Result<(), SettingsError> {
+    fn set(&mut self, key: &str, name: &str, value: &OsStr) -> Result<(), SettingsError> {
+        if let Some((_, path)) = self.paths_mut().into_iter().find(|(of, _)| *of == key) {
+            *path = Some(paths::absolute(value.as_ref()));
+            return Ok(());
+        }
+        // No valid value has the sign for what is not UTF-8.
+        let value = &*value.to_string_lossy();
         let wrong =
             |expected: String| SettingsError::Value { name: name.into(), value: value.into(), expected };
         let pick = |choices: &[&str]| {
@@ -191,9 +198,6 @@ impl Settings {
             "strategy" => {
                 self.strategy = self.codecs.strategy(value).map_err(|error| wrong(error.to_string()))?;
             }
-            "heuristics" => self.heuristics = Some(value.into()),
-            "links" => self.links = Some(value.into()),
-            "guide" => self.guide = Some(value.into()),
             "threshold" => {
                 let bytes = size::parse(value).filter(|bytes| *bytes >= FLOOR);
                 self.threshold =
@@ -203,7 +207,6 @@ impl Settings {
                 self.report =
                     [Report::None, Report::Summary, Report::Full][pick(&["none", "summary", "full"])?];
             }
-            "report_file" => self.report_file = Some(value.into()),
             "same_node" => {
                 self.same_node = [SameNode::Pass, SameNode::Compress][pick(&["pass", "compress"])?]
             }
@@ -235,8 +238,6 @@ impl Settings {
                 self.predict_memory =
                     bytes.ok_or_else(|| wrong(format!("at least {FLOOR} bytes, such as 64MiB")))?;
             }
-            "trace" => self.trace = Some(value.into()),
-            "record" => self.record = Some(value.into()),
             "record_limit" => {
                 let bytes = size::parse(value).filter(|bytes| *bytes >= FLOOR);
                 self.record_limit =
@@ -322,15 +323,16 @@ mod tests {
 
     #[test]
     fn defaults_and_values() {
+        let here = |name: &str| Some(std::env::current_dir().unwrap().join(name));
         assert_eq!(from(&[("HOME", "/"), ("MPRESS_LIBDIR", "x")]), Ok(Settings::default()));
         let all = Settings {
             strategy: "fixed:dfcm".parse().unwrap(),
             heuristics: Some("/h".into()),
-            links: Some("l".into()),
-            guide: Some("g".into()),
+            links: here("l"),
+            guide: here("g"),
             threshold: 16 << 10,
             report: Report::Full,
-            report_file: Some("r.json".into()),
+            report_file: here("r.json"),
             same_node: SameNode::Compress,
             threads: 4,
             streams: Streams::From(32 << 10),
@@ -339,7 +341,7 @@ mod tests {
             predict: Predict::All,
             predict_memory: 8 << 20,
             trace: Some("/t".into()),
-            record: Some("r".into()),
+            record: here("r"),
             record_limit: 1 << 20,
             patience: Duration::from_secs(7200),
             disable: true,
