@@ -123,7 +123,7 @@ pub(crate) enum Error {
     /// The shim would pass everything through, hours into a queue.
     #[error(transparent)]
     Settings(#[from] mpress::SettingsError),
-    /// A file or folder that a setting names; the shim would do without it.
+    /// A file or folder that a setting names; the shim would do without it, or find out hours later.
     #[error("{0}")]
     File(String),
     #[error("`{}` cannot be preloaded: its path has a colon or a semicolon, at which the dynamic loader splits paths", .0.display())]
@@ -200,14 +200,11 @@ fn prepare(options: &Options) -> Result<Command, Error> {
     if let Some(file) = vars.get(OsStr::new(CONFIG)).filter(|file| !file.is_empty()) {
         command.env(CONFIG, std::path::absolute(file).unwrap_or_else(|_| file.into()));
     }
-    let mut settings = mpress::Settings::from_vars(vars)?;
+    let settings = mpress::Settings::from_vars(vars)?;
     command.envs(settings.paths());
-    // Only rank 0 reads it.
-    settings.links = settings.links.filter(|_| launcher::rank().is_none_or(|rank| rank == 0));
     if !settings.disable {
-        if settings.strategy != mpress::Strategy::Off {
-            settings.check_files().map_err(Error::File)?;
-        }
+        let is_first = launcher::rank().is_none_or(|rank| rank == 0);
+        settings.check_files(is_first).map_err(Error::File)?;
         for folder in [&settings.trace, &settings.record].into_iter().flatten() {
             mpress_record::make_folder(folder).map_err(Error::File)?;
         }

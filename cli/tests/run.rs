@@ -231,6 +231,15 @@ fn a_wrong_setting_is_refused_before_the_program_starts() {
     for name in ["MPRESS_TRACE", "MPRESS_RECORD"] {
         wrong(&[], name, &format!("{text}/in"), &format!("{text}/in: Not a directory"));
     }
+    for name in ["MPRESS_REPORT_FILE", "MPRESS_GUIDE", "MPRESS_LINKS"] {
+        let line = |file: &str, why: &str| format!("mpress: {file} cannot be written: {why}");
+        let (new, inside) = (format!("{none}/r.json"), format!("{text}/r.json"));
+        wrong(&[], name, &new, &line(&new, "No such file or directory"));
+        if name != "MPRESS_LINKS" {
+            wrong(&[], name, &inside, &line(&inside, "Not a directory"));
+        }
+    }
+    wrong(&["--strategy", "off"], "MPRESS_REPORT_FILE", &folder, &format!("{folder} cannot be written"));
     file("memory.toml", "Dear diary\n");
     file("network.toml", "Dear diary\n");
     wrong(&[], "MPRESS_HEURISTICS", &folder, &format!("{folder}/network.toml: line 1: "));
