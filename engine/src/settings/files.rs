@@ -25,10 +25,7 @@ impl Settings {
             return Ok(());
         }
         if let Some(folder) = &self.heuristics {
-            let (_, mut errors) = Knowledge::read(folder);
-            // A folder may lack one of its files: not everything was measured.
-            let none = errors.len() == 2;
-            errors.retain(|error| none || error.file.exists());
+            let (_, errors) = Knowledge::read(folder);
             if let Some(error) = errors.into_iter().next().or(Memory::read(folder).err()) {
                 return Err(format!("{}: {}", error.file.display(), error.why));
             }
