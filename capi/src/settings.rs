@@ -126,7 +126,7 @@ pub unsafe extern "C" fn mpress_settings_from_file(
 }
 
 /// Sets one setting, as if the environment variable `name` (such as "MPRESS_STRATEGY") had this
-/// value; "" is the default. It takes precedence over a file, even one that is set later. Engines
+/// value; "" is as not set. It takes precedence over a file, even one that is set later. Engines
 /// that have been created already do not change. Thread-safe.
 ///
 /// # Errors

@@ -63,6 +63,8 @@ fn main() -> ExitCode {
             if speaks {
                 // Help and version are also returned as errors; if they cannot be written, nothing can be reported.
                 let _unwritten: std::io::Result<()> = error.print();
+            } else {
+                let_the_speaker_print();
             }
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
@@ -117,10 +119,13 @@ fn complain(speaks: bool, error: &dyn std::error::Error) {
     if speaks {
         eprintln!("mpress: {error}");
     } else {
-        // mpirun ends the job when a rank fails, so the others wait until the speaking rank has printed its
-        // message.
-        std::thread::sleep(AFTER_THE_SPEAKER);
+        let_the_speaker_print();
     }
+}
+
+/// mpirun ends the job when a rank fails: the others wait until the speaking rank has printed its message.
+fn let_the_speaker_print() {
+    std::thread::sleep(AFTER_THE_SPEAKER);
 }
 
 #[cfg(test)]

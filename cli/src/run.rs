@@ -12,7 +12,10 @@ use crate::{detect, launcher, libraries, program};
 
 const PRELOAD: &str = "LD_PRELOAD";
 
-/// The folders in which the dynamic loader looks for libraries given by file name only.
+/// The settings file.
+const CONFIG: &str = "MPRESS_CONFIG";
+
+/// The folders in which the dynamic loader looks for libraries that are given by file name only.
 const FOLDERS: &str = "LD_LIBRARY_PATH";
 
 /// Run a program with its MPI messages compressed
@@ -120,7 +123,7 @@ pub(crate) enum Error {
     /// The shim would pass everything through, possibly after hours in a queue.
     #[error(transparent)]
     Settings(#[from] mpress::SettingsError),
-    /// A file or folder that a setting names; the shim would ignore its absence.
+    /// A file or folder that a setting names; the shim would do without it, or find out hours later.
     #[error("{0}")]
     File(String),
     #[error("`{}` cannot be preloaded: its path has a colon or a semicolon, at which the dynamic loader splits paths", .0.display())]
@@ -193,13 +196,15 @@ fn prepare(options: &Options) -> Result<Command, Error> {
     }
     let given = command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
     let vars: BTreeMap<_, _> = std::env::vars_os().chain(given).collect();
-    let mut settings = mpress::Settings::from_vars(vars)?;
-    // Only rank 0 reads it.
-    settings.links = settings.links.filter(|_| launcher::rank().is_none_or(|rank| rank == 0));
+    // The program may go to another folder before it starts its MPI. A variable overrides the file, so paths in it are passed on, too.
+    if let Some(file) = vars.get(OsStr::new(CONFIG)).filter(|file| !file.is_empty()) {
+        command.env(CONFIG, std::path::absolute(file).unwrap_or_else(|_| file.into()));
+    }
+    let settings = mpress::Settings::from_vars(vars)?;
+    command.envs(settings.paths());
     if !settings.disable {
-        if settings.strategy != mpress::Strategy::Off {
-            settings.check_files().map_err(Error::File)?;
-        }
+        let is_first = launcher::rank().is_none_or(|rank| rank == 0);
+        settings.check_files(is_first).map_err(Error::File)?;
         for folder in [&settings.trace, &settings.record].into_iter().flatten() {
             mpress_record::make_folder(folder).map_err(Error::File)?;
         }

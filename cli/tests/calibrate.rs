@@ -66,8 +66,7 @@ fn the_files_are_some_that_the_engine_takes() {
     assert_eq!(written, ["compression.toml", "memory.toml"]);
 
     let (knowledge, errors) = Knowledge::read(&dir);
-    // The file of the network does not exist.
-    assert!(errors.iter().all(|error| error.file.ends_with("network.toml")), "{errors:?}");
+    assert!(errors.is_empty(), "it may lack the file of the network: {errors:?}");
     assert!(!knowledge.link_measured);
     assert_ne!(knowledge.codecs, Knowledge::default().codecs);
     for kind in mpress::Kind::ALL {

@@ -3,7 +3,6 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use mpress::knowledge::Memory;
 use mpress::{Knowledge, SameNode, Settings, Strategy};
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object, ObjectSymbol, ReadRef};
@@ -47,9 +46,11 @@ pub(super) struct Chosen {
     pub(super) disabled: bool,
     pub(super) off: bool,
     pub(super) same_node: bool,
-    /// Whether the network was measured; `Err` if the measurements cannot be read.
-    pub(super) measured: Result<bool, String>,
-    /// The line about variables that are not settings.
+    /// Why a file of a setting cannot be used, if so.
+    pub(super) unusable: Option<String>,
+    /// Whether the network was measured.
+    pub(super) measured: bool,
+    /// The line about variables that are no settings.
     pub(super) unknown: Option<String>,
 }
 
@@ -65,8 +66,9 @@ impl Facts {
             let digest = digest(&path)?;
             Ok((path.display().to_string(), digest))
         });
+        let rank = launcher::rank().unwrap_or(0);
         Self {
-            rank: launcher::rank().unwrap_or(0),
+            rank,
             node: nodename(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             tools,
@@ -78,7 +80,7 @@ impl Facts {
             launcher: launcher::abi(),
             missing,
             settings: Settings::from_vars(std::env::vars_os())
-                .map(|settings| chosen(&settings))
+                .map(|settings| chosen(&settings, rank))
                 .map_err(|error| error.to_string()),
         }
     }
@@ -97,24 +99,15 @@ impl Facts {
     }
 }
 
-fn chosen(settings: &Settings) -> Chosen {
-    let measured = match &settings.heuristics {
-        None => Ok(false),
-        Some(folder) => {
-            let (knowledge, mut errors) = Knowledge::read(folder);
-            errors.extend(Memory::read(folder).err());
-            match errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ") {
-                none if none.is_empty() => Ok(knowledge.link_measured),
-                errors => Err(errors),
-            }
-        }
-    };
+fn chosen(settings: &Settings, rank: u64) -> Chosen {
+    let knowledge = settings.heuristics.as_deref().map(|folder| Knowledge::read(folder).0);
     Chosen {
         text: settings.in_common().to_toml(),
         disabled: settings.disable,
         off: settings.strategy == Strategy::Off,
         same_node: settings.same_node == SameNode::Compress,
-        measured,
+        unusable: settings.check_files(rank == 0).err().filter(|_| !settings.disable),
+        measured: knowledge.is_some_and(|knowledge| knowledge.link_measured),
         unknown: settings.unknown_line(),
     }
 }

@@ -59,11 +59,10 @@ impl Recorder {
             }
         };
         let tracing = settings.trace.as_deref().map(|folder| Tracing::start(folder, run, say));
-        let sampling = settings.record.as_deref().map(|folder| {
-            // The program may change its directory before the samples are written.
-            let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-            Samples::prepare(&folder, run)?;
-            Ok(Sampling { samples: Samples::new(settings.record_limit), folder, run: run.clone() })
+        let sampling = settings.record.as_ref().map(|folder| {
+            Samples::prepare(folder, run)?;
+            let samples = Samples::new(settings.record_limit);
+            Ok(Sampling { samples, folder: folder.clone(), run: run.clone() })
         });
         Some(Self {
             tracing: tracing.and_then(|tracing| told(tracing, say)),
