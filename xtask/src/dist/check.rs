@@ -35,7 +35,7 @@ pub(crate) fn step(paths: &Paths, parts: Parts) -> Step<'_> {
 
 /// The step that checks the tar alone.
 pub(crate) fn tar_alone(paths: &Paths, parts: Parts) -> Step<'_> {
-    checked("package: the commands of its README", move |dir| {
+    checked("package: the page on C and Fortran, and the commands of its README", move |dir| {
         let tree = tree::lay_out(paths, &parts, dir)?;
         let tar = tar(paths, &tree, dir)?;
         from_tar(&Place::new(paths, dir, Mpi::OpenMpi)?, &tar)?;
