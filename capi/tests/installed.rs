@@ -16,8 +16,12 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 const C99: [&str; 7] = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-g"];
 const CXX11: [&str; 6] = ["-std=c++11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-g"];
 
+/// The program in the README.
+const FIRST: &str = "first.c";
+
 /// The C programs, and the last line that each prints.
-const PROGRAMS: [(&str, &str); 5] = [
+const PROGRAMS: [(&str, &str); 6] = [
+    (FIRST, "all bytes came back"),
     ("examples/roundtrip.c", "all bytes came back"),
     ("tests/programs/codecs.c", "with their kinds"),
     ("tests/programs/frames.c", "well"),
@@ -40,7 +44,7 @@ const FOUND: i32 = 99;
 
 /// The installation prefix for the tests in this file.
 static PREFIX: LazyLock<PathBuf> = LazyLock::new(|| {
-    let prefix = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mpress_c");
+    let prefix = Path::new(env!("CARGO_TARGET_TMPDIR")).join("home/mpress");
     // These tests must not use files of an older version.
     let _ = fs::remove_dir_all(&prefix);
     // cargo builds them for these tests, in the same folder.
@@ -49,8 +53,22 @@ static PREFIX: LazyLock<PathBuf> = LazyLock::new(|| {
     prefix
 });
 
+/// The folder of a reader of the README, with its program.
+static READER: LazyLock<PathBuf> = LazyLock::new(|| {
+    let folder = folder("reader");
+    fs::write(folder.join(FIRST), block("c")).unwrap();
+    folder
+});
+
+/// The first block of the README in this language.
+fn block(language: &str) -> &'static str {
+    let from = include_str!("../README.md").split(&format!("```{language}\n")).nth(1).unwrap();
+    from.split("```").next().unwrap()
+}
+
 fn source(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+    let folder = if name == FIRST { READER.as_path() } else { Path::new(env!("CARGO_MANIFEST_DIR")) };
+    folder.join(name)
 }
 
 /// Runs a command, which must succeed, and returns its standard output.
@@ -107,6 +125,21 @@ fn programs_run() {
         let written = run(&mut prepared(Command::new(place), &folder));
         assert!(written.trim_end().ends_with(last), "{program}: {written}");
     }
+}
+
+/// Without the command that makes what these tests have made already.
+#[test]
+fn the_commands_of_the_readme_run() {
+    let commands: String =
+        block("sh").split_inclusive('\n').filter(|line| !line.starts_with("cargo ")).collect();
+    assert_eq!(commands.lines().count(), 3, "{commands}");
+    let mut shell = Command::new("sh");
+    shell.args(["-ec", &commands]).current_dir(&*READER).env("HOME", PREFIX.parent().unwrap());
+    let written = run(&mut shell);
+    let lines: Vec<_> = written.lines().collect();
+    let [sent, "all bytes came back"] = lines[..] else { panic!("{written}") };
+    let bytes: u32 = sent.strip_prefix("80000 bytes are sent as ").unwrap().parse().unwrap();
+    assert!(bytes < 40000, "{sent}");
 }
 
 /// A command for a compiled program under valgrind, whose status says whether it found anything.

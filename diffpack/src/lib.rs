@@ -1,4 +1,5 @@
-#![doc = include_str!("../README.md")]
+// Its first program needs `alloc`.
+#![cfg_attr(any(feature = "alloc", not(doctest)), doc = include_str!("../README.md"))]
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)] // allowed again only in `kernel`, for loads, stores and the calls that rely on a token

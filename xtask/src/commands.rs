@@ -66,6 +66,29 @@ fn every_block_of_commands_says_what_runs_it() {
     assert!(errors.is_empty(), "{}", errors.join("\n"));
 }
 
+/// The pages with which users begin: those with programs in C and Fortran, Python, Rust; those with an MPI layer; those who need a codec alone. In a crate's page, what is
+/// before the first heading.
+const WAYS_IN: [&str; 6] = [
+    "docs/start.md",
+    "docs/python.md",
+    "rsmpi-adapter/README.md",
+    "engine/README.md",
+    "capi/README.md",
+    "diffpack/README.md",
+];
+
+#[test]
+fn every_way_in_fits_a_screen_and_has_a_program() {
+    let root = Paths::find().unwrap().root().to_owned();
+    for page in WAYS_IN {
+        let text = fs::read_to_string(root.join(page)).unwrap();
+        let opening = text.split("\n## ").next().unwrap();
+        let (lines, words) = (opening.lines().count(), opening.split_whitespace().count());
+        assert!(lines <= 70 && words <= 350, "{page} has {lines} lines and {words} words");
+        assert!(["```c\n", "```python\n", "```rust"].iter().any(|start| opening.contains(start)), "{page}");
+    }
+}
+
 #[test]
 fn commands_of_xtask_are_shown_as_they_are() {
     let mut count = 0;

@@ -55,7 +55,7 @@ pub(crate) struct Options {
     /// Also a Debian package of the same files
     #[arg(long)]
     deb: bool,
-    /// Before packing, test the packages with the commands of their README and Debian's two MPIs
+    /// Before packing, test the packages by the pages that begin with them
     #[arg(long)]
     check: bool,
 }

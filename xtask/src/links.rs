@@ -255,7 +255,7 @@ pub(crate) mod tests {
         assert_eq!(wrong(&page, "ARCHITECTURE.md"), None);
         assert_eq!(wrong(&page, "https://example.org/x"), None);
         assert!(wrong(&page, "NO-SUCH.md").is_some());
-        assert_eq!(wrong(&page, &format!("{PAGES}docs/start.md#install")), None);
+        assert_eq!(wrong(&page, &format!("{PAGES}docs/install.md#on-a-cluster")), None);
         assert!(wrong(&page, &format!("{PAGES}docs/no-such.md")).is_some());
         assert!(wrong(&page, "ARCHITECTURE.md#no-such-heading").is_some());
     }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use mpress_cluster::{Abi, Mpi};
 
@@ -78,6 +79,26 @@ fn launcher(mpi: Mpi, dir: &Path) -> String {
         _ => String::new(),
     };
     format!("{settings}exec '{}' \"$@\"\n", mpiexec.display())
+}
+
+/// Puts the launcher and the compilers of an MPI into a folder, by their usual names.
+pub(crate) fn under_usual_names(mpi: Mpi, dir: &Path) -> Result<(), Error> {
+    fs::create_dir_all(dir).map_err(Error::file(dir))?;
+    for (usual, name) in [("mpirun", mpi.mpirun()), ("mpicc", mpi.mpicc()), ("mpifort", mpi.mpifort())] {
+        write(&dir.join(usual), &format!("exec {name} \"$@\"\n"))?;
+    }
+    Ok(())
+}
+
+/// Lets a plain `mpirun` start jobs, whoever the user is, and with more ranks than processors.
+pub(crate) fn permit(command: &mut Command) {
+    for launcher in ["OMPI", "PRTE"] {
+        for name in ["ALLOW_RUN_AS_ROOT", "ALLOW_RUN_AS_ROOT_CONFIRM"] {
+            command.env(format!("{launcher}_{name}"), "1");
+        }
+    }
+    command.env("OMPI_MCA_rmaps_base_oversubscribe", "1").env("OMPI_MCA_mpi_yield_when_idle", "1");
+    command.env("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe");
 }
 
 fn write(file: &Path, script: &str) -> Result<(), Error> {

@@ -1,55 +1,149 @@
-//! Page: follows `docs/adding-a-codec.md` as a reader does. Its blocks are the files, changes and commands of a crate outside the workspace, and then
-//! of a copy of the workspace. So the page cannot become outdated.
+//! Page: follows pages as a reader does. Their blocks are the files, changes and commands of a crate outside the workspace, or of a copy of the workspace. So they cannot become
+//! outdated.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use mpress_cluster::Mpi;
+
 use crate::error::Error;
+use crate::mpis;
 use crate::paths::Paths;
 use crate::step::{self, Done, Step};
 
-/// The page, and its two parts: the heading of each, and the folder in which a reader follows it.
-const PAGE: &str = "docs/adding-a-codec.md";
-const PARTS: [(&str, &str); 2] = [("## In a program of your own", "deltas"), ("## In the family", "mpress")];
-
-/// The crates that the reader's program takes from the registry; here they are the workspace's.
-const CRATES: [(&str, &str); 2] = [("mpress", "engine"), ("mpress-codec", "codec")];
-
-/// The step that follows the page.
-pub(crate) fn step(paths: &Paths) -> Step<'_> {
-    Step::call("page on adding a codec", || run(paths))
+/// A page.
+struct Page {
+    path: &'static str,
+    /// The heading of each part (none: what is before the first heading), and the folder in which a reader follows it.
+    parts: &'static [(&'static str, &'static str)],
+    /// Variables for its commands.
+    env: &'static [(&'static str, &'static str)],
 }
 
-fn run(paths: &Paths) -> Result<Done, Error> {
-    let page = paths.root().join(PAGE);
-    let page = fs::read_to_string(&page).map_err(Error::file(&page))?;
-    // A reader's folder is not inside the project's.
-    let all = tempfile::tempdir().map_err(Error::file("a folder for temporary files"))?;
-    let target = paths.target("adding-a-codec");
-    let mut count = 0;
-    for (heading, folder) in PARTS {
-        let folder = all.path().join(folder);
-        fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
-        if heading == PARTS[0].0 {
-            use_workspace(paths, &folder)?
-        } else {
-            copy_workspace(paths, &folder)?
+/// The page on codecs of others.
+const CODEC: Page = Page {
+    path: "docs/adding-a-codec.md",
+    parts: &[("## In a program of your own", "deltas"), ("## In the family", WORKSPACE)],
+    env: &[],
+};
+
+/// The page for programs in Rust with rsmpi.
+const RSMPI: Page = Page {
+    path: "rsmpi-adapter/README.md",
+    parts: &[("", "app")],
+    // What is compressed then does not depend on how fast the machine is.
+    env: &[("MPRESS_STRATEGY", "fixed:diffpack-balanced")],
+};
+
+/// The folder in which a reader has a copy of the workspace.
+const WORKSPACE: &str = "mpress";
+
+/// The crates that the program of a reader takes from the registry; here they are those of the workspace.
+const CRATES: [(&str, &str); 3] =
+    [("mpress", "engine"), ("mpress-codec", "codec"), ("mpress-rsmpi", "rsmpi-adapter")];
+
+/// The MPI of a reader.
+const MPI: Mpi = Mpi::OpenMpi;
+
+/// The steps that follow the pages.
+pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
+    vec![
+        Step::call("page on adding a codec", || CODEC.follow(paths)),
+        Step::call("page on programs in Rust", || RSMPI.follow(paths)),
+    ]
+}
+
+impl Page {
+    fn follow(&self, paths: &Paths) -> Result<Done, Error> {
+        let page = paths.root().join(self.path);
+        let page = fs::read_to_string(&page).map_err(Error::file(&page))?;
+        // A reader's folder is not inside the project's.
+        let all = tempfile::tempdir().map_err(Error::file("a folder for temporary files"))?;
+        let tools = all.path().join("tools");
+        mpis::under_usual_names(MPI, &tools)?;
+        let mut count = 0;
+        for (heading, folder) in self.parts {
+            let reader = Reader { page: self, folder: &all.path().join(folder), tools: &tools, paths };
+            let part = part(&page, heading).map_err(|message| wrong(self.path, message))?;
+            reader.prepare(&part, *folder == WORKSPACE)?;
+            let blocks = blocks(&part).map_err(|message| wrong(self.path, message))?;
+            count += blocks.len();
+            blocks.iter().try_for_each(|block| reader.follow(block))?;
         }
-        let blocks = blocks(&part(&page, heading)?)?;
-        count += blocks.len();
-        for block in blocks {
-            block.follow(&folder, &target)?;
+        Ok(Done::Ran(format!("{count} blocks")))
+    }
+}
+
+/// A reader of a page: the folder in which he works, and that of the tools of his MPI.
+struct Reader<'a> {
+    page: &'a Page,
+    folder: &'a Path,
+    tools: &'a Path,
+    paths: &'a Paths,
+}
+
+impl Reader<'_> {
+    /// What there is before the first block.
+    fn prepare(&self, part: &[&str], has_workspace: bool) -> Result<(), Error> {
+        fs::create_dir_all(self.folder).map_err(Error::file(self.folder))?;
+        if has_workspace {
+            return copy_workspace(self.paths, self.folder);
+        }
+        use_workspace(self.paths, part, self.folder)?;
+        // What is compiled is kept for the next time.
+        let (target, link) = (self.target(), self.folder.join("target"));
+        fs::create_dir_all(&target).map_err(Error::file(&target))?;
+        std::os::unix::fs::symlink(target, &link).map_err(Error::file(link))
+    }
+
+    fn follow(&self, block: &Block<'_>) -> Result<(), Error> {
+        match block {
+            Block::File(path, text) => write(&self.folder.join(path), text),
+            Block::Change(path, lines) => {
+                let file = self.folder.join(path);
+                let text = fs::read_to_string(&file).map_err(Error::file(&file))?;
+                write(&file, &changed(path, &text, lines).map_err(|message| wrong(self.page.path, message))?)
+            }
+            Block::Commands(text, printed) => {
+                let mut shell = Command::new("sh");
+                shell.args(["-ec", text]).current_dir(self.folder).env("CARGO_TARGET_DIR", self.target());
+                shell.env("CARGO_NET_OFFLINE", "true").env("MPICC", MPI.mpicc());
+                let before = std::env::var_os("PATH").unwrap_or_default();
+                let path = std::iter::once(self.tools.to_owned()).chain(std::env::split_paths(&before));
+                shell.env("PATH", std::env::join_paths(path).unwrap_or(before));
+                shell.envs(self.page.env.iter().copied());
+                mpis::permit(&mut shell);
+                let Some(printed) = printed else { return step::run("commands of the page", &mut shell) };
+                let output = shell.stderr(Stdio::inherit()).output().map_err(Error::file("sh"))?;
+                let found = String::from_utf8_lossy(&output.stdout);
+                if output.status.success() && found == *printed {
+                    return Ok(());
+                }
+                Err(wrong(
+                    self.page.path,
+                    format!(
+                        "the page says that `{}` prints {printed:?}, but it prints {found:?}",
+                        text.trim()
+                    ),
+                ))
+            }
         }
     }
-    Ok(Done::Ran(format!("{count} blocks")))
+
+    fn target(&self) -> PathBuf {
+        self.paths.target("pages")
+    }
 }
 
-/// Published crates are not yet in a registry.
-fn use_workspace(paths: &Paths, folder: &Path) -> Result<(), Error> {
-    let patches = CRATES.map(|(name, dir)| format!("{name} = {{ path = {:?} }}\n", paths.root().join(dir)));
-    write(&folder.join(".cargo/config.toml"), &format!("[patch.crates-io]\n{}", patches.concat()))?;
-    // Versions that the workspace was built with need not be fetched.
+/// What is published is not yet in a registry.
+fn use_workspace(paths: &Paths, part: &[&str], folder: &Path) -> Result<(), Error> {
+    let named =
+        CRATES.iter().filter(|(name, _)| part.iter().any(|line| line.starts_with(&format!("{name} = "))));
+    let patches = named.map(|(name, dir)| format!("{name} = {{ path = {:?} }}\n", paths.root().join(dir)));
+    let patches: String = patches.collect();
+    write(&folder.join(".cargo/config.toml"), &format!("[patch.crates-io]\n{patches}"))?;
+    // The versions that the workspace was built with need not be fetched.
     let lock = "Cargo.lock";
     fs::copy(paths.root().join(lock), folder.join(lock)).map(drop).map_err(Error::file(lock))
 }
@@ -62,9 +156,9 @@ fn copy_workspace(paths: &Paths, folder: &Path) -> Result<(), Error> {
     step::run("copy of the workspace", &mut copy)
 }
 
-/// The lines of a page below this heading, up to the next one of the same level. Lines inside a block are never headings.
-fn part<'a>(page: &'a str, heading: &str) -> Result<Vec<&'a str>, Error> {
-    let (mut lines, mut is_fenced, mut is_there) = (Vec::new(), false, false);
+/// The lines of a page below this heading, up to the next one of the same level; without a heading, those before the first one. What looks like a heading inside a block is none.
+fn part<'a>(page: &'a str, heading: &str) -> Result<Vec<&'a str>, String> {
+    let (mut lines, mut is_fenced, mut is_there) = (Vec::new(), false, heading.is_empty());
     for line in page.lines() {
         is_fenced ^= line.starts_with("```");
         if !is_fenced && line.starts_with("## ") {
@@ -73,12 +167,12 @@ fn part<'a>(page: &'a str, heading: &str) -> Result<Vec<&'a str>, Error> {
             lines.push(line);
         }
     }
-    if lines.is_empty() { Err(wrong(format!("there is no part `{heading}`"))) } else { Ok(lines) }
+    if lines.is_empty() { Err(format!("there is no part `{heading}`")) } else { Ok(lines) }
 }
 
 /// A block of the page.
 #[derive(Debug, PartialEq)]
-enum Block<'a> {
+pub(crate) enum Block<'a> {
     /// A file with this path: its contents.
     File(&'a str, String),
     /// A file with this path: lines that stay, are removed and are added (` `, `-`, `+`).
@@ -88,7 +182,7 @@ enum Block<'a> {
 }
 
 /// The blocks of a part, in their order. The last line of text before a file or a change is its path.
-fn blocks<'a>(part: &[&'a str]) -> Result<Vec<Block<'a>>, Error> {
+pub(crate) fn blocks<'a>(part: &[&'a str]) -> Result<Vec<Block<'a>>, String> {
     let (mut blocks, mut path) = (Vec::new(), None);
     let mut lines = part.iter().copied();
     while let Some(line) = lines.next() {
@@ -106,45 +200,15 @@ fn blocks<'a>(part: &[&'a str]) -> Result<Vec<Block<'a>>, Error> {
             ("diff", Some(path), _) => blocks.push(Block::Change(path, block)),
             (_, Some(path), _) => blocks.push(Block::File(path, text())),
             _ => {
-                return Err(wrong(format!(
-                    "a block of {language} is neither a file nor a command: {block:?}"
-                )));
+                return Err(format!("a block of {language} is neither a file nor a command: {block:?}"));
             }
         }
     }
     Ok(blocks)
 }
 
-impl Block<'_> {
-    fn follow(&self, folder: &Path, target: &Path) -> Result<(), Error> {
-        match self {
-            Self::File(path, text) => write(&folder.join(path), text),
-            Self::Change(path, lines) => {
-                let file = folder.join(path);
-                let text = fs::read_to_string(&file).map_err(Error::file(&file))?;
-                write(&file, &changed(path, &text, lines)?)
-            }
-            Self::Commands(text, printed) => {
-                let mut shell = Command::new("sh");
-                shell.args(["-ec", text]).current_dir(folder);
-                shell.env("CARGO_TARGET_DIR", target).env("CARGO_NET_OFFLINE", "true");
-                let Some(printed) = printed else { return step::run("commands of the page", &mut shell) };
-                let output = shell.stderr(Stdio::inherit()).output().map_err(Error::file("sh"))?;
-                let found = String::from_utf8_lossy(&output.stdout);
-                if output.status.success() && found == *printed {
-                    return Ok(());
-                }
-                Err(wrong(format!(
-                    "the page says that `{}` prints {printed:?}, but it prints {found:?}",
-                    text.trim()
-                )))
-            }
-        }
-    }
-}
-
-/// A text with a change. The lines that stay and those to remove must occur in it once.
-fn changed(path: &str, text: &str, change: &[&str]) -> Result<String, Error> {
+/// A text with a change. The lines that stay and go must be in it once.
+fn changed(path: &str, text: &str, change: &[&str]) -> Result<String, String> {
     let kept = |other: char| move |line: &&&str| !line.starts_with(other);
     let of = |line: &&str| line.get(1..).unwrap_or_default().to_owned() + "\n";
     let old: Vec<String> = change.iter().filter(kept('+')).map(of).collect();
@@ -157,11 +221,11 @@ fn changed(path: &str, text: &str, change: &[&str]) -> Result<String, Error> {
         .map(|(at, _)| at)
         .collect();
     let [at] = places[..] else {
-        return Err(wrong(format!(
+        return Err(format!(
             "{} places in {path} have these lines, not one:\n{}",
             places.len(),
             old.concat()
-        )));
+        ));
     };
     Ok([lines[..at].concat(), new, lines[at + old.len()..].concat()].concat())
 }
@@ -173,8 +237,8 @@ fn write(file: &Path, text: &str) -> Result<(), Error> {
     fs::write(file, text).map_err(Error::file(file))
 }
 
-fn wrong(message: String) -> Error {
-    Error::Program { run: PAGE.to_owned(), message }
+fn wrong(page: &str, message: String) -> Error {
+    Error::Program { run: page.to_owned(), message }
 }
 
 #[cfg(test)]
@@ -186,9 +250,9 @@ mod tests {
     #[test]
     fn the_page_names_lines_that_there_are() {
         let paths = Paths::find().unwrap();
-        let page = fs::read_to_string(paths.root().join(PAGE)).unwrap();
+        let page = fs::read_to_string(paths.root().join(CODEC.path)).unwrap();
         let (mut files, mut changes) = (std::collections::BTreeMap::new(), 0);
-        for (heading, _) in PARTS {
+        for (heading, _) in CODEC.parts {
             let earlier = std::mem::take(&mut files);
             for block in blocks(&part(&page, heading).unwrap()).unwrap() {
                 match block {
@@ -217,6 +281,7 @@ mod tests {
             Block::Commands("ls\n".into(), Some("b.rs\n".into())),
         ];
         assert_eq!(blocks(&part(page, "## A").unwrap()).unwrap(), expected);
+        assert_eq!(part("Text.\n\n## A\nMore.\n", "").unwrap(), ["Text.", ""]);
         assert!(part(page, "## C").is_err());
         assert!(blocks(&["Text.", "```rust", "```"]).is_err(), "of no file");
     }

@@ -23,7 +23,7 @@ const MPI: Mpi = Mpi::OpenMpi;
 const FUZZ_SECONDS: u32 = 3;
 
 /// The steps of `cargo xtask test`: all published crates, the whole shim with one MPI, every call with the other. `all` adds longer steps: other
-/// tiers, other MPIs, third-party suites, packages, the page on adding a codec, and the tests of the project's own tools.
+/// tiers, other MPIs, third-party suites, packages, the pages that are followed, and the tests of the project's own tools.
 pub(crate) fn steps(paths: &Paths, all: bool) -> Vec<Step<'_>> {
     let extent = if all { Extent::All } else { Extent::Promises };
     let mut crates = extent.cargo(paths, "test");
@@ -70,7 +70,7 @@ pub(crate) fn steps(paths: &Paths, all: bool) -> Vec<Step<'_>> {
     steps.push(dist::check::step(paths, dist::Parts::tested(paths)).on_the_build());
     steps.push(browser::step(dist::Parts::tested(paths).into_command(), paths).on_the_build());
     steps.push(package::step(paths));
-    steps.push(page::step(paths));
+    steps.extend(page::steps(paths));
     steps
 }
 

