@@ -10,13 +10,9 @@
 
 mod landing;
 
-use crate::messages::context::Context;
-use crate::mpi::device;
 use crate::mpi::span::{OwnedType, Span, true_extent};
-use crate::mpi::sys::*;
 use mpress::Buffer;
 use std::collections::BTreeMap;
-use std::ffi::c_int;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -33,25 +29,9 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// The memory of a receive, lent by the program, and a reference to its datatype.
-    pub(crate) fn lent(context: &Context, span: &Span) -> Result<(Self, Option<OwnedType>), c_int> {
-        let capacity = span.bytes().ok_or(ERR_INTERN)?;
-        if let Some(span) = context.as_bytes(span).filter(|bytes| !device::is_device(bytes.ptr())) {
-            return Ok((Self { span, capacity, contiguous: true }, None));
-        }
-        let mut span = *span;
-        let held = context.hold(&mut span)?;
-        Ok((Self { span, capacity, contiguous: false }, held))
-    }
-
     /// None.
     pub(crate) fn nothing() -> Self {
         Self { span: Span::nothing(), capacity: 0, contiguous: true }
-    }
-
-    /// The same as bytes, if its elements have no gaps.
-    pub(crate) fn as_bytes(&self, context: &Context) -> Option<Self> {
-        context.as_bytes(&self.span).map(|span| Self { span, ..*self })
     }
 
     /// The elements; bytes if contiguous.

@@ -1,9 +1,10 @@
-//! Frames in the program's memory, and messages that wait until nothing is pending in theirs.
+//! The memory that a program lends, frames in it, and messages that wait until nothing is pending in theirs.
 
 use super::{Memory, ReceiveMemory, Waiting};
 use crate::messages::context::Context;
 use crate::messages::deliver::land_raw;
-use crate::mpi::span::{OwnedType, packed_len};
+use crate::mpi::device;
+use crate::mpi::span::{OwnedType, Span, packed_len};
 use crate::mpi::sys::*;
 use mpress::{Buffer, FRONT};
 use std::ffi::c_int;
@@ -12,6 +13,22 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 impl Memory {
+    /// The memory of a receive, lent by the program, and a reference to its datatype.
+    pub(crate) fn lent(context: &Context, span: &Span) -> Result<(Self, Option<OwnedType>), c_int> {
+        let capacity = span.bytes().ok_or(ERR_INTERN)?;
+        if let Some(span) = context.as_bytes(span).filter(|bytes| !device::is_device(bytes.ptr())) {
+            return Ok((Self { span, capacity, contiguous: true }, None));
+        }
+        let mut span = *span;
+        let held = context.hold(&mut span)?;
+        Ok((Self { span, capacity, contiguous: false }, held))
+    }
+
+    /// The same as bytes, if its elements have no gaps.
+    pub(crate) fn as_bytes(&self, context: &Context) -> Option<Self> {
+        context.as_bytes(&self.span).map(|span| Self { span, ..*self })
+    }
+
     /// Copies the first `len` bytes of a message from this memory.
     fn read(&self, context: &Context, len: usize) -> Result<Buffer, c_int> {
         let size = packed_len(1, self.span.datatype()).filter(|&size| size > 0).ok_or(ERR_INTERN)?;
