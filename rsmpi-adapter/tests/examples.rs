@@ -114,9 +114,8 @@ fn semantics_by_the_adaptive_strategy() {
     std::fs::write(folder.join("network.toml"), network).unwrap();
     let env = [FRAMED[0], ("MPRESS_HEURISTICS", folder.to_str().unwrap()), ("MPRESS_THREADS", "2")];
     let written = rig.run(Launcher::Local, 2, &["semantics", "adaptive"], 1, &env);
-    // Rank 0 reports once that the folder has nothing about codecs, and nothing else.
-    let lines: Vec<_> = written.stderr.lines().filter(|line| line.starts_with("mpress:")).collect();
-    assert!(matches!(lines[..], [line] if line.contains("compression.toml")), "{}", written.stderr);
+    // A folder need not have all files.
+    assert!(!written.stderr.lines().any(|line| line.starts_with("mpress:")), "{}", written.stderr);
 }
 
 #[test]
