@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use mpress_cluster::{Abi, Mpi};
 
 use crate::error::Error;
-use crate::paths::Paths;
+use crate::paths::{Paths, copied, create_folder};
 use crate::step::run;
 
 /// The example programs: name, source.
@@ -84,7 +84,7 @@ pub(crate) fn git(paths: &Paths, words: &[&str]) -> Option<String> {
 
 fn examples(paths: &Paths, mpi: Mpi) -> Result<(), Error> {
     let dir = paths.examples(mpi);
-    fs::create_dir_all(&dir).map_err(Error::file(&dir))?;
+    create_folder(&dir)?;
     for (name, source) in EXAMPLES {
         let (source, program) = (paths.root().join("examples").join(source), dir.join(name));
         if !is_newer(&source, &program)? {
@@ -106,13 +106,9 @@ fn install(built: &Path, place: &Path) -> Result<(), Error> {
     if !is_newer(built, place)? {
         return Ok(());
     }
-    if let Some(dir) = place.parent() {
-        fs::create_dir_all(dir).map_err(Error::file(dir))?;
-    }
     // A running job may use the old file, and keeps it after the rename.
-    let half_done = PathBuf::from(format!("{}.new", place.display()));
-    fs::copy(built, &half_done).map_err(Error::file(built))?;
-    fs::rename(&half_done, place).map_err(Error::file(place))
+    let half_done = copied(built, PathBuf::from(format!("{}.new", place.display())))?;
+    fs::rename(half_done, place).map_err(Error::file(place))
 }
 
 /// Whether `source` has changed since `product` was made; a missing source is an error.

@@ -7,7 +7,6 @@ mod licences;
 mod tree;
 mod wheel;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -21,7 +20,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The products of cargo that the packages contain.
 pub(crate) struct Parts {
-    command: PathBuf,
+    pub(crate) command: PathBuf,
     preload: PathBuf,
     /// The folder with the shims.
     shims: PathBuf,
@@ -32,11 +31,6 @@ impl Parts {
     fn installed(paths: &Paths) -> Self {
         let libraries = paths.libraries();
         Self { command: paths.mpress(), preload: libraries.join(build::PRELOAD), shims: libraries }
-    }
-
-    /// The command only.
-    pub(crate) fn into_command(self) -> PathBuf {
-        self.command
     }
 
     /// The files that the steps of `cargo xtask test` have built; a release build of the command would take minutes.
@@ -119,23 +113,6 @@ fn epoch(paths: &Paths) -> u64 {
 fn filled(template: &str, glibc: &str) -> String {
     let text = template.replace("@VERSION@", VERSION).replace("@GLIBC@", glibc);
     text.replace("@REPOSITORY@", env!("CARGO_PKG_REPOSITORY"))
-}
-
-/// Copies a file, creates the folders above its new path, and returns that path.
-fn copied(file: &Path, place: PathBuf) -> Result<PathBuf, Error> {
-    if let Some(dir) = place.parent() {
-        fs::create_dir_all(dir).map_err(Error::file(dir))?;
-    }
-    fs::copy(file, &place).map_err(Error::file(file))?;
-    Ok(place)
-}
-
-/// Writes a file and creates the folders above it.
-fn write(file: &Path, content: impl AsRef<[u8]>) -> Result<(), Error> {
-    if let Some(dir) = file.parent() {
-        fs::create_dir_all(dir).map_err(Error::file(dir))?;
-    }
-    fs::write(file, content).map_err(Error::file(file))
 }
 
 #[cfg(test)]

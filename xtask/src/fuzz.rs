@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command};
 
 use crate::error::Error;
-use crate::paths::Paths;
+use crate::paths::{Paths, create_folder};
 use crate::step::{self, Done, Step};
 use crate::toolchain;
 
@@ -108,7 +108,7 @@ impl Fuzzing {
             return Err(failure(target, "it has no seeds; fuzz/seeds.sh makes them".to_owned()));
         }
         let artifacts = paths.root().join("fuzz/artifacts").join(target);
-        fs::create_dir_all(&artifacts).map_err(Error::file(&artifacts))?;
+        create_folder(&artifacts)?;
         let dir = paths.target("fuzz");
         let log = dir.join(format!("{target}.log"));
         let output = File::create(&log).map_err(Error::file(&log))?;

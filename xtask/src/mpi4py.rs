@@ -13,7 +13,7 @@ use mpress_cluster::{Abi, Family, Launcher, Mpi, Outcome};
 use crate::build::BUILT_PRELOAD;
 use crate::error::Error;
 use crate::mpis;
-use crate::paths::Paths;
+use crate::paths::{Paths, create_folder};
 use crate::step::{Done, seconds};
 pub(crate) use install::{Installed, ensure};
 use outcomes::Outcomes;
@@ -142,7 +142,7 @@ fn once(
     let name = format!("mpi4py with {}, {}, {how}", mpi.title(), run.name());
     eprintln!("    {name}");
     let dir = installed.outcomes();
-    fs::create_dir_all(&dir).map_err(Error::file(&dir))?;
+    create_folder(&dir)?;
     let prefix = dir.join(format!("{}.{how}", run.name()));
     let file = |extension: &str| {
         let mut name = OsString::from(&prefix);

@@ -15,7 +15,7 @@ use mpress_cluster::{Cluster, Config, Mpi, Rate};
 use crate::build;
 use crate::error::Error;
 use crate::median::median;
-use crate::paths::Paths;
+use crate::paths::{Paths, create_folder};
 use crate::pingpong;
 use crate::pingpong::streams::Format;
 
@@ -84,7 +84,7 @@ pub(crate) fn run(paths: &Paths, options: &Options) -> Result<(), Error> {
     Cluster::permitted()?;
     let programs = programs(options)?;
     let report = paths.target("npb").join("report.json");
-    fs::create_dir_all(paths.target("npb")).map_err(Error::file(&report))?;
+    create_folder(&paths.target("npb"))?;
     match options.format {
         Format::Table => println!(
             "{:<8} {:>10} {:<12} {:>6} {:>9} {:>9} {:>8} {:>8} {:>9} {:>9} {:>9} {:>7} {:>9}",

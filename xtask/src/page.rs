@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::error::Error;
-use crate::paths::Paths;
+use crate::paths::{Paths, create_folder, write};
 use crate::step::{self, Done, Step};
 
 /// The page, and its two parts: the heading of each, and the folder in which a reader follows it.
@@ -30,7 +30,7 @@ fn run(paths: &Paths) -> Result<Done, Error> {
     let mut count = 0;
     for (heading, folder) in PARTS {
         let folder = all.path().join(folder);
-        fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
+        create_folder(&folder)?;
         if heading == PARTS[0].0 {
             use_workspace(paths, &folder)?
         } else {
@@ -48,7 +48,7 @@ fn run(paths: &Paths) -> Result<Done, Error> {
 /// Published crates are not yet in a registry.
 fn use_workspace(paths: &Paths, folder: &Path) -> Result<(), Error> {
     let patches = CRATES.map(|(name, dir)| format!("{name} = {{ path = {:?} }}\n", paths.root().join(dir)));
-    write(&folder.join(".cargo/config.toml"), &format!("[patch.crates-io]\n{}", patches.concat()))?;
+    write(&folder.join(".cargo/config.toml"), format!("[patch.crates-io]\n{}", patches.concat()))?;
     // Versions that the workspace was built with need not be fetched.
     let lock = "Cargo.lock";
     fs::copy(paths.root().join(lock), folder.join(lock)).map(drop).map_err(Error::file(lock))
@@ -122,7 +122,7 @@ impl Block<'_> {
             Self::Change(path, lines) => {
                 let file = folder.join(path);
                 let text = fs::read_to_string(&file).map_err(Error::file(&file))?;
-                write(&file, &changed(path, &text, lines)?)
+                write(&file, changed(path, &text, lines)?)
             }
             Self::Commands(text, printed) => {
                 let mut shell = Command::new("sh");
@@ -164,13 +164,6 @@ fn changed(path: &str, text: &str, change: &[&str]) -> Result<String, Error> {
         )));
     };
     Ok([lines[..at].concat(), new, lines[at + old.len()..].concat()].concat())
-}
-
-fn write(file: &Path, text: &str) -> Result<(), Error> {
-    if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder).map_err(Error::file(folder))?;
-    }
-    fs::write(file, text).map_err(Error::file(file))
 }
 
 fn wrong(message: String) -> Error {

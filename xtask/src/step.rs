@@ -10,6 +10,7 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike as _;
 
 use crate::error::Error;
+use crate::paths::create_folder;
 
 /// One named command.
 pub(crate) struct Step<'a> {
@@ -148,7 +149,7 @@ pub(crate) fn run(what: &str, command: &mut Command) -> Result<(), Error> {
 /// have started.
 fn run_both(what: &str, shown: Vec<Command>, kept: Vec<Command>, log: PathBuf) -> Result<(), Error> {
     let folder = log.parent().unwrap_or(&log);
-    fs::create_dir_all(folder).map_err(Error::file(folder))?;
+    create_folder(folder)?;
     let file = File::create(&log).map_err(Error::file(&log))?;
     let to_file = |mut command: Command| {
         let copy = || file.try_clone().map_err(Error::file(&log));

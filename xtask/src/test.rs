@@ -68,7 +68,7 @@ pub(crate) fn steps(paths: &Paths, all: bool) -> Vec<Step<'_>> {
     steps.extend(forced_tiers(paths));
     steps.extend(no_std(paths));
     steps.push(dist::check::step(paths, dist::Parts::tested(paths)).on_the_build());
-    steps.push(browser::step(dist::Parts::tested(paths).into_command(), paths).on_the_build());
+    steps.push(browser::step(dist::Parts::tested(paths).command, paths).on_the_build());
     steps.push(package::step(paths));
     steps.push(page::step(paths));
     steps

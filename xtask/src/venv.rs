@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::error::Error;
+use crate::paths::create_folder;
 use crate::step;
 
 /// Creates a virtual environment in `dir`, if it is missing, with these calls of its pip, and completes it with `then`. `Ok(Err(_))`: the packages
@@ -23,7 +24,7 @@ pub(crate) fn ensure(
     eprintln!("    installing {what}");
     // Removes the rest of an incomplete attempt.
     let _there_or_not: std::io::Result<()> = fs::remove_dir_all(dir);
-    fs::create_dir_all(dir).map_err(Error::file(dir))?;
+    create_folder(dir)?;
     step::run("python3 -m venv", Command::new("python3").args(["-m", "venv"]).arg(dir))?;
     for words in calls {
         let mut pip = Command::new(dir.join("bin/pip"));

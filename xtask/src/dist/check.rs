@@ -1,18 +1,17 @@
 //! Check of the packages: runs the commands of their READMEs in a folder whose path contains a blank, without Rust.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use mpress_cluster::{Mpi, Outcome, run_with_timeout};
 
-use super::{Parts, VERSION, deb, name, output, tar, tree, wheel, write};
+use super::{Parts, VERSION, deb, name, output, tar, tree, wheel};
 use crate::error::Error;
 use crate::mpi4py;
 use crate::mpis;
-use crate::paths::Paths;
+use crate::paths::{Paths, copied, create_folder, write};
 use crate::setup::is_on_path;
 use crate::step::{self, Done, Step};
 
@@ -101,14 +100,10 @@ impl Place {
     fn new(paths: &Paths, dir: &Path, mpi: Mpi) -> Result<Self, Error> {
         let dir = dir.join(mpi.name());
         let tools = dir.join("tools");
-        write(&tools.join("mpirun"), format!("#!/bin/sh\nexec {} \"$@\"\n", mpi.mpirun()))?;
+        mpis::script(&tools.join("mpirun"), &format!("exec {} \"$@\"\n", mpi.mpirun()))?;
         // Rust may be installed in a folder together with other tools.
         for tool in ["cargo", "rustc"] {
-            write(&tools.join(tool), "#!/bin/sh\nexit 99\n")?;
-        }
-        for tool in ["mpirun", "cargo", "rustc"] {
-            let tool = tools.join(tool);
-            fs::set_permissions(&tool, fs::Permissions::from_mode(0o755)).map_err(Error::file(&tool))?;
+            mpis::script(&tools.join(tool), "exit 99\n")?;
         }
         let path = format!("{}:{}:/usr/bin:/bin", tools.display(), mpis::wrappers(paths).display());
         Ok(Self { dir, mpi, path })
@@ -148,8 +143,7 @@ impl Place {
 
 /// Runs the commands of the tar's README on a C program.
 fn from_tar(paths: &Paths, place: &Place, tar: &Path) -> Result<(), Error> {
-    let here = place.dir.join(tar.file_name().unwrap_or_default());
-    fs::copy(tar, &here).map_err(Error::file(tar))?;
+    copied(tar, place.dir.join(tar.file_name().unwrap_or_default()))?;
     let source = paths.root().join("xtask/dist/app.c");
     let mut compiler = Command::new(place.mpi.mpicc());
     compiler.arg("-O1").arg("-o").arg(place.dir.join("app")).arg(&source).arg("-lm");
@@ -176,8 +170,7 @@ fn from_package(paths: &Paths, dir: &Path, package: &Path) -> Result<String, Err
     let root = dir.join("installed");
     let admin = root.join("var/lib/dpkg");
     for folder in ["info", "triggers", "updates"] {
-        let folder = admin.join(folder);
-        fs::create_dir_all(&folder).map_err(Error::file(folder))?;
+        create_folder(&admin.join(folder))?;
     }
     write(&admin.join("status"), "")?;
     // The folder has no other packages, and the user may not be root.

@@ -5,10 +5,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{VERSION, copied, epoch, filled, glibc, output, write};
+use super::{VERSION, epoch, filled, glibc, output};
 use crate::build;
 use crate::error::Error;
-use crate::paths::Paths;
+use crate::paths::{Paths, copied, write};
 use crate::step;
 
 /// The Debian revision, which counts from 1.

@@ -9,7 +9,7 @@ use mpress_cluster::{Cluster, Config, Mpi, Rate};
 use crate::build;
 use crate::error::Error;
 use crate::median::median;
-use crate::paths::Paths;
+use crate::paths::{Paths, write};
 
 /// The links in Mbit/s.
 const LINKS: [u64; 4] = [1_000, 2_500, 10_000, 25_000];
@@ -190,11 +190,7 @@ fn data(paths: &Paths) -> Result<Vec<Data>, Error> {
         }
     }
     let file = paths.target("pingpong").join("random");
-    let write = || {
-        std::fs::create_dir_all(paths.target("pingpong"))?;
-        std::fs::write(&file, random(8 << 20))
-    };
-    write().map_err(Error::file(&file))?;
+    write(&file, random(8 << 20))?;
     all.push(Data { name: "random", file, elements: "double" });
     Ok(all)
 }
