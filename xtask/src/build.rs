@@ -9,6 +9,7 @@ use mpress_cluster::{Abi, Mpi};
 
 use crate::error::Error;
 use crate::paths::{Paths, copied, create_folder};
+use crate::setup::is_on_path;
 use crate::step::run;
 
 /// The example programs: name, source.
@@ -28,16 +29,25 @@ pub(crate) const BUILT_PRELOAD: &str = "libmpress_preload.so";
 /// The ABIs of MPI that have a shim.
 const ABIS: [Abi; 3] = [Abi::OpenMpi, Abi::Mpich, Abi::Standard];
 
-/// Builds everything that is not up to date.
+/// Builds everything that is not up to date; the examples with the MPIs that this system has.
 pub(crate) fn all(paths: &Paths) -> Result<(), Error> {
     command_and_libraries(paths)?;
     println!("built: {}", paths.mpress().display());
     println!("built: {}", paths.libraries().join(PRELOAD).display());
     for mpi in Mpi::ALL {
+        if let Some(compiler) = missing(mpi, is_on_path) {
+            println!("not built: the examples for {}, since there is no {compiler}", mpi.title());
+            continue;
+        }
         examples(paths, mpi)?;
         println!("built: {}", paths.examples(mpi).display());
     }
     Ok(())
+}
+
+/// The first compiler of this MPI that is not there.
+fn missing(mpi: Mpi, is_there: impl Fn(&str) -> bool) -> Option<&'static str> {
+    [mpi.mpicc(), mpi.mpifort()].into_iter().find(|compiler| !is_there(compiler))
 }
 
 /// Builds what jobs of one MPI need, and the examples for it.
@@ -121,6 +131,14 @@ fn is_newer(source: &Path, product: &Path) -> Result<bool, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn without_an_mpi_there_are_no_examples() {
+        let is_there = |compiler: &str| compiler.ends_with(".openmpi") || compiler == "mpicc.mpich";
+        assert_eq!(missing(Mpi::OpenMpi, is_there), None);
+        assert_eq!(missing(Mpi::Mpich, is_there), Some("mpifort.mpich"));
+        assert_eq!(missing(Mpi::Mpich, |_| false), Some("mpicc.mpich"));
+    }
 
     #[test]
     fn only_what_changed_is_copied() {

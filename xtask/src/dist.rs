@@ -51,7 +51,7 @@ pub(crate) struct Options {
     deb: bool,
     /// Before packing, test the packages with the commands of their README and Debian's two MPIs
     #[arg(long)]
-    check: bool,
+    pub(crate) check: bool,
 }
 
 /// Builds and packs everything, into target/dist.

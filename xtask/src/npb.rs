@@ -40,13 +40,13 @@ pub(crate) struct Options {
     #[arg(long, value_delimiter = ',', value_name = "PROGRAM,...")]
     only: Vec<String>,
     /// The links, in Mbit/s
-    #[arg(long, value_delimiter = ',', default_values_t = [100, 1_000, 10_000])]
+    #[arg(long, value_delimiter = ',', default_values_t = [100, 1_000, 10_000], value_parser = clap::value_parser!(u64).range(1..))]
     links: Vec<u64>,
     /// Number of times that each program runs on each link: plain, with mpress and plain again
-    #[arg(long, default_value_t = 7)]
+    #[arg(long, default_value_t = 7, value_parser = crate::positive())]
     rounds: usize,
     /// Number of ranks of programs whose names do not end in it
-    #[arg(long, default_value_t = 4)]
+    #[arg(long, default_value_t = 4, value_parser = crate::positive())]
     ranks: usize,
     /// The words before the time in seconds in the program's output; the last such line counts
     #[arg(long, default_value = "Time in seconds")]

@@ -34,7 +34,7 @@ fn run(paths: &Paths) -> Result<Done, Error> {
         if heading == PARTS[0].0 {
             use_workspace(paths, &folder)?
         } else {
-            copy_workspace(paths, &folder)?
+            copy_workspace(paths.root(), &folder)?
         }
         let blocks = blocks(&part(&page, heading)?)?;
         count += blocks.len();
@@ -54,12 +54,16 @@ fn use_workspace(paths: &Paths, folder: &Path) -> Result<(), Error> {
     fs::copy(paths.root().join(lock), folder.join(lock)).map(drop).map_err(Error::file(lock))
 }
 
-fn copy_workspace(paths: &Paths, folder: &Path) -> Result<(), Error> {
-    let mut copy = Command::new("sh");
-    // Files that git does not ignore; files that were removed but not yet committed are still listed.
-    copy.args(["-c", "git ls-files -z --cached --others --exclude-standard | tar --null --ignore-failed-read -T - -c | tar -x -C \"$0\""]);
-    copy.arg(folder).current_dir(paths.root());
-    step::run("copy of the workspace", &mut copy)
+/// Copies the files that git does not ignore.
+fn copy_workspace(root: &Path, folder: &Path) -> Result<(), Error> {
+    let mut git = Command::new("git");
+    git.current_dir(root).args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+    let files = step::output(&mut git)?;
+    // Files that were removed but not yet committed are still listed.
+    let there = files.split_terminator('\0').filter(|file| root.join(file).symlink_metadata().is_ok());
+    let mut copy = Command::new("cp");
+    copy.args(["--archive", "--parents", "--target-directory"]).arg(folder).args(there).current_dir(root);
+    step::output(&mut copy).map(drop)
 }
 
 /// The lines of a page below this heading, up to the next one of the same level. Lines inside a block are never headings.
@@ -212,6 +216,16 @@ mod tests {
         assert_eq!(blocks(&part(page, "## A").unwrap()).unwrap(), expected);
         assert!(part(page, "## C").is_err());
         assert!(blocks(&["Text.", "```rust", "```"]).is_err(), "of no file");
+    }
+
+    #[test]
+    fn the_copy_has_the_files_of_git() {
+        let copy = tempfile::tempdir().unwrap();
+        let error = copy_workspace(copy.path(), copy.path()).unwrap_err().to_string();
+        assert!(error.contains("git ls-files"), "{error}");
+        let root = Paths::find().unwrap().root().to_owned();
+        copy_workspace(&root, copy.path()).unwrap();
+        assert!(copy.path().join("xtask/src/main.rs").is_file() && !copy.path().join("target").exists());
     }
 
     #[test]

@@ -87,6 +87,12 @@ impl<'a> Step<'a> {
         Self { name: name.into(), todo: Todo::Skip(reason.into()), build: Build::None }
     }
 
+    /// The name, and the reason if it is to be skipped.
+    #[cfg(test)]
+    pub(crate) fn why_skipped(&self) -> Option<(&str, &str)> {
+        if let Todo::Skip(reason) = &self.todo { Some((&self.name, reason)) } else { None }
+    }
+
     /// A step that builds files for others.
     pub(crate) fn that_builds(self) -> Self {
         Self { build: Build::Makes, ..self }

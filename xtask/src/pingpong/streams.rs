@@ -64,16 +64,16 @@ pub(crate) struct Options {
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub(crate) format: Format,
     /// Only over this link, in Gbit/s (with `streams`)
-    #[arg(long)]
-    pub(crate) link: Option<f64>,
-    /// Only this pattern, one-way, exchange, allreduce, bcast, allgather or alltoall (with `streams`)
-    #[arg(long)]
+    #[arg(long, value_parser = ["1", "2.5", "10", "25"])]
+    pub(crate) link: Option<String>,
+    /// Only this pattern (with `streams`)
+    #[arg(long, value_parser = PATTERNS.map(|pattern| pattern.name))]
     pub(crate) pattern: Option<String>,
-    /// Only this data, bt, is or random (with `streams`)
-    #[arg(long)]
+    /// Only this data (with `streams`)
+    #[arg(long, value_parser = ["bt", "is", "random"])]
     pub(crate) data: Option<String>,
     /// Only with this MPI (with `streams`)
-    #[arg(long)]
+    #[arg(long, value_parser = of_debian)]
     pub(crate) mpi: Option<Mpi>,
 }
 
@@ -82,6 +82,12 @@ struct Data {
     name: &'static str,
     file: PathBuf,
     elements: &'static str,
+}
+
+/// One of the MPIs that are measured.
+fn of_debian(name: &str) -> Result<Mpi, String> {
+    let mpi = Mpi::ALL.into_iter().find(|mpi| mpi.name() == name);
+    mpi.ok_or_else(|| format!("there are {}", Mpi::ALL.map(Mpi::name).join(" and ")))
 }
 
 pub(crate) fn run(paths: &Paths, options: &Options) -> Result<(), Error> {
@@ -101,7 +107,7 @@ pub(crate) fn run(paths: &Paths, options: &Options) -> Result<(), Error> {
         let program = super::c_program(paths, mpi, "streams")?;
         for link in LINKS {
             let gbit = link as f64 / 1e3;
-            if options.link.is_some_and(|only| only != gbit) {
+            if options.link.as_ref().is_some_and(|only| *only != gbit.to_string()) {
                 continue;
             }
             let cluster = Cluster::new(Config { nodes: 2, rate: Some(Rate::mbit(link)) })?;
