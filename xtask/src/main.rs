@@ -23,6 +23,7 @@ mod page;
 mod paths;
 mod pingpong;
 mod progress;
+mod report;
 mod setup;
 mod step;
 mod test;

@@ -14,6 +14,7 @@ use crate::build::BUILT_PRELOAD;
 use crate::error::Error;
 use crate::mpis;
 use crate::paths::{Paths, create_folder};
+use crate::report;
 use crate::step::{Done, seconds};
 pub(crate) use install::{Installed, ensure};
 use outcomes::Outcomes;
@@ -190,14 +191,8 @@ fn once(
             message: format!("{message}{until}\nits output: {}", log.display()),
         }
     })?;
-    let compressed = compressed(&String::from_utf8_lossy(&stderr));
+    let compressed = report::compressed(&String::from_utf8_lossy(&stderr));
     Ok(Suite { name, time, log, outcomes, compressed })
-}
-
-/// The number of compressed messages in the report.
-fn compressed(stderr: &str) -> u64 {
-    let line = stderr.lines().find(|line| line.contains(" messages compressed over "));
-    line.and_then(|line| line.rsplit("mpress: ").next()?.split(' ').next()?.parse().ok()).unwrap_or(0)
 }
 
 /// Tests that cannot be compared.
@@ -226,15 +221,3 @@ const EXCLUDED: [Excluded; 3] = [
         why: "the same, with one rank, if the pool spawns its processes",
     },
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_report_is_found_among_what_the_suite_writes() {
-        let line = "OK (skipped=69)\n..mpress: 12 of 90 messages compressed over 2 ranks: 3 kB raw\n";
-        assert_eq!(compressed(line), 12);
-        assert_eq!(compressed("OK (skipped=69)\n"), 0);
-    }
-}

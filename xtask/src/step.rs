@@ -270,6 +270,12 @@ fn line(command: &Command) -> String {
     env.chain(words.map(|word| word.to_string_lossy().into_owned())).collect::<Vec<_>>().join(" ")
 }
 
+/// The last lines of a text.
+pub(crate) fn tail(text: &str, lines: usize) -> String {
+    let all: Vec<_> = text.lines().collect();
+    all[all.len().saturating_sub(lines)..].join("\n")
+}
+
 /// A time in readable form.
 pub(crate) fn seconds(time: Duration) -> String {
     match time.as_secs() {
@@ -412,6 +418,12 @@ mod tests {
         let mut command = Command::new("/usr/bin/cargo");
         command.args(["test", "-p", "x"]).env("RUSTFLAGS", "--cfg a=\"b\"").env_remove("GONE");
         assert_eq!(line(&command), "RUSTFLAGS='--cfg a=\"b\"' cargo test -p x");
+    }
+
+    #[test]
+    fn the_tail_is_the_end() {
+        assert_eq!(tail("a\nb\nc\n", 2), "b\nc");
+        assert_eq!(tail("a", 2), "a");
     }
 
     #[test]

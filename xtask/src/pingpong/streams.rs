@@ -11,8 +11,8 @@ use crate::error::Error;
 use crate::median::median;
 use crate::paths::{Paths, write};
 
-/// The links in Mbit/s.
-const LINKS: [u64; 4] = [1_000, 2_500, 10_000, 25_000];
+/// The links in Gbit/s, as text and in Mbit/s.
+const LINKS: [(&str, u64); 4] = [("1", 1_000), ("2.5", 2_500), ("10", 10_000), ("25", 25_000)];
 /// Lengths in bytes of messages between two ranks.
 const LENGTHS: [&str; 5] = ["65536", "262144", "1048576", "4194304", "16777216"];
 /// Lengths in bytes of the blocks of collectives.
@@ -64,7 +64,7 @@ pub(crate) struct Options {
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub(crate) format: Format,
     /// Only over this link, in Gbit/s (with `streams`)
-    #[arg(long, value_parser = ["1", "2.5", "10", "25"])]
+    #[arg(long, value_parser = LINKS.map(|(gbit, _)| gbit))]
     pub(crate) link: Option<String>,
     /// Only this pattern (with `streams`)
     #[arg(long, value_parser = PATTERNS.map(|pattern| pattern.name))]
@@ -105,9 +105,8 @@ pub(crate) fn run(paths: &Paths, options: &Options) -> Result<(), Error> {
     }
     for mpi in mpis {
         let program = super::c_program(paths, mpi, "streams")?;
-        for link in LINKS {
-            let gbit = link as f64 / 1e3;
-            if options.link.as_ref().is_some_and(|only| *only != gbit.to_string()) {
+        for (gbit, link) in LINKS {
+            if options.link.as_ref().is_some_and(|only| only != gbit) {
                 continue;
             }
             let cluster = Cluster::new(Config { nodes: 2, rate: Some(Rate::mbit(link)) })?;
