@@ -26,18 +26,12 @@ const VIEWS: [(u32, bool); 2] = [(1000, false), (360, true)];
 
 /// The step that checks the pages of this command.
 pub(crate) fn step(command: PathBuf, paths: &Paths) -> Step<'_> {
-    Step::call("report page in a browser", move || {
-        if !setup::offer(BROWSER) {
-            return Ok(Done::Skipped(format!("there is no {BROWSER}")));
+    Step::in_a_folder("report page in a browser", "mpress-browser-", move |dir| {
+        if setup::offer(BROWSER) {
+            run(&command, paths, dir)
+        } else {
+            Ok(Done::Skipped(format!("there is no {BROWSER}")))
         }
-        let dir = std::env::temp_dir().join(format!("mpress-browser-{}", std::process::id()));
-        fs::create_dir_all(&dir).map_err(Error::file(&dir))?;
-        let done = run(&command, paths, &dir);
-        // After a failure the folder is kept for inspection.
-        if done.is_ok() {
-            fs::remove_dir_all(&dir).map_err(Error::file(&dir))?;
-        }
-        done
     })
 }
 

@@ -1,14 +1,15 @@
 //! Test: what a newcomer runs, and the rest (`--all`), the same locally and in CI.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
-use mpress_cluster::Mpi;
+use mpress_cluster::{Cluster, Family, Mpi};
 
 use crate::error::Error;
 use crate::paths::Paths;
 use crate::step::{self, Done, Step};
-use crate::{browser, build, dist, fuzz, mpi4py, mpis, package, page, toolchain};
+use crate::{browser, build, dist, fuzz, mpi4py, mpis, package, page, setup, toolchain};
 
 /// Tests at SIMD tiers fail unless this is the highest tier that they find.
 const REQUIRED: &str = "MPRESS_REQUIRE_SIMD";
@@ -29,7 +30,9 @@ pub(crate) fn steps(paths: &Paths, all: bool) -> Vec<Step<'_>> {
     let mut crates = extent.cargo(paths, "test");
     crates.args(["--exclude", "mpress-shim-tests"]);
     let others: Vec<_> = every().into_iter().filter(|test| *test != LONGEST).collect();
-    let mut steps = vec![
+    let mut steps = vec![valgrind(all)];
+    steps.extend(two_nodes(&Cluster::permitted()));
+    steps.extend([
         build(paths, extent),
         Step::both(
             format!("test of all crates, tiers to {}, and of the shim with {}", highest_tier(), MPI.title()),
@@ -39,7 +42,7 @@ pub(crate) fn steps(paths: &Paths, all: bool) -> Vec<Step<'_>> {
             paths.tested("tests-of-the-shim.log"),
         )
         .on_the_build(),
-    ];
+    ]);
     let mpich = format!("test of the shim with {}", Mpi::Mpich.title());
     if !all {
         steps.push(
@@ -59,7 +62,7 @@ pub(crate) fn steps(paths: &Paths, all: bool) -> Vec<Step<'_>> {
         .on_the_build(),
     );
     let name = format!("test of receiving ahead with {}", Mpi::Mpich.title());
-    steps.push(Step::new(name, shim(paths, extent, Mpi::Mpich, &["ahead"], &["every_call"])).on_the_build());
+    steps.push(Step::new(name, shim(paths, extent, Mpi::Mpich, &AHEAD.0, &AHEAD.1)).on_the_build());
     steps.push(adapter(paths, extent, Mpi::Mpich));
     steps.extend(NEWER.into_iter().map(|mpi| wheel(paths, extent, mpi, &NEWER_TESTS, &NEWER_WORDS)));
     // With MPICH, whose ranks keep all processors busy, it takes twice as long; `conformance` runs both.
@@ -68,10 +71,27 @@ pub(crate) fn steps(paths: &Paths, all: bool) -> Vec<Step<'_>> {
     steps.extend(forced_tiers(paths));
     steps.extend(no_std(paths));
     steps.push(dist::check::step(paths, dist::Parts::tested(paths)).on_the_build());
-    steps.push(browser::step(dist::Parts::tested(paths).into_command(), paths).on_the_build());
+    steps.push(browser::step(dist::Parts::tested(paths).command, paths).on_the_build());
     steps.push(package::step(paths));
     steps.extend(page::steps(paths));
     steps
+}
+
+/// Tests of the C interface need valgrind, and pass without it.
+fn valgrind(install: bool) -> Step<'static> {
+    const VALGRIND: &str = "valgrind";
+    Step::call("valgrind for the C interface", move || {
+        Ok(match setup::is_on_path(VALGRIND) || (install && setup::offer(VALGRIND)) {
+            true => Done::Ran("found".to_owned()),
+            false => Done::Skipped(format!("there is no {VALGRIND}")),
+        })
+    })
+}
+
+/// The step that says that all tests between two nodes will be skipped. They pass without an emulated cluster.
+fn two_nodes(cluster: &Result<(), mpress_cluster::Error>) -> Option<Step<'static>> {
+    let reason = cluster.as_ref().err()?.to_string();
+    Some(Step::skipped("tests between two nodes", reason))
 }
 
 /// The packages whose tests are built. They are always given together: cargo gives dependencies the features that all of them want, so a step for
@@ -152,16 +172,22 @@ pub(crate) fn prepare(paths: &Paths) -> Result<(), Error> {
 
 /// Removes files built for another MPI. Only `mpi-sys` does not notice that the MPI has changed.
 fn built_for(paths: &Paths, mpi: Mpi) -> Result<(), Error> {
-    let mark = paths.tested("mpi-sys.mpi");
-    if fs::read_to_string(&mark).is_ok_and(|known| known == mpi.name()) {
+    if !is_for_another(&paths.tested("build"), mpi) {
         return Ok(());
     }
     let mut clean = paths.cargo();
     clean.args(["clean", "--quiet", "--profile", "dev", "--package", "mpi-sys"]);
-    step::run("removal of what was built for another MPI", &mut clean)?;
-    let folder = paths.tested("");
-    fs::create_dir_all(&folder).map_err(Error::file(folder))?;
-    fs::write(&mark, mpi.name()).map_err(Error::file(mark))
+    step::run("removal of what was built for another MPI", &mut clean)
+}
+
+/// Whether `mpi-sys` in this folder, where cargo keeps what build scripts say, links another of Debian's MPIs than this one.
+fn is_for_another(folder: &Path, mpi: Mpi) -> bool {
+    let library = if mpi.family() == Family::Mpich { "mpich" } else { "mpi" };
+    let wanted = format!("cargo:rustc-link-lib={library}");
+    let folders = fs::read_dir(folder).into_iter().flatten().flatten();
+    let builds = folders.filter(|folder| folder.file_name().to_string_lossy().starts_with("mpi-sys-"));
+    let mut said = builds.filter_map(|folder| fs::read_to_string(folder.path().join("output")).ok());
+    said.any(|said| !said.lines().any(|line| line == wanted))
 }
 
 /// A newer MPI for each ABI that Debian's MPICH does not have, as far as there is time.
@@ -170,6 +196,9 @@ const NEWER: [Mpi; 2] = [Mpi::OpenMpi5, Mpi::Mpich5Standard];
 /// The tests that show that the shim fits an MPI: all prototypes and constants, and every call.
 const NEWER_TESTS: [&str; 2] = ["abi", "transparent"];
 const NEWER_WORDS: [&str; 3] = ["every_call_on_this_host", "prototypes", "constants"];
+
+/// The tests of receiving ahead that run with another MPI, and the words in their names.
+const AHEAD: ([&str; 1], [&str; 1]) = (["ahead"], ["every_call"]);
 
 /// The tests of `shim-tests/tests` whose outcome depends on more of the MPI than how it waits.
 const OF_EACH_MPI: [&str; 8] =
@@ -336,5 +365,45 @@ mod tests {
         let mut run = every();
         run.sort_unstable();
         assert_eq!(names, run);
+    }
+
+    /// A filter that matches nothing passes.
+    #[test]
+    fn every_word_of_a_filter_is_in_the_name_of_a_test() {
+        let dir = Paths::find().unwrap().root().join("shim-tests/tests");
+        for (tests, words) in [(&NEWER_TESTS[..], &NEWER_WORDS[..]), (&AHEAD.0, &AHEAD.1)] {
+            let read = |test: &&str| fs::read_to_string(dir.join(format!("{test}.rs"))).unwrap();
+            let text: String = tests.iter().map(read).collect();
+            for word in words {
+                let is_named = |part: &str| part.split('(').next().is_some_and(|name| name.contains(word));
+                assert!(text.split("#[test]\nfn ").skip(1).any(is_named), "{word}");
+            }
+        }
+    }
+
+    #[test]
+    fn tests_that_cannot_run_between_nodes_are_a_step_that_is_skipped() {
+        assert!(two_nodes(&Ok(())).is_none());
+        let not_root = Err(mpress_cluster::Error::NotPermitted("not root".to_owned()));
+        let step = two_nodes(&not_root).unwrap();
+        let (name, reason) = step.why_skipped().unwrap();
+        assert!(name.contains("between two nodes") && reason.contains("not root"), "{name}: {reason}");
+    }
+
+    #[test]
+    fn what_is_linked_decides_what_is_built_again() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(!is_for_another(folder.path(), Mpi::OpenMpi));
+        let said = |build: &str, library: &str| {
+            let text = format!("cargo:rustc-link-lib=static=rsmpi\ncargo:rustc-link-lib={library}\n");
+            crate::paths::write(&folder.path().join(build).join("output"), text).unwrap();
+        };
+        said("mpi-sys-1", "mpi");
+        said("mpress-layer-1", "mpich");
+        assert!(!is_for_another(folder.path(), Mpi::OpenMpi));
+        assert!(is_for_another(folder.path(), Mpi::Mpich));
+        // By hand, for one package alone.
+        said("mpi-sys-2", "mpich");
+        assert!(is_for_another(folder.path(), Mpi::OpenMpi) && is_for_another(folder.path(), Mpi::Mpich));
     }
 }

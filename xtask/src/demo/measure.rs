@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use mpress_cluster::{Launcher, Mpi, Outcome, Traffic};
+use mpress_cluster::{Launcher, Mpi, Outcome, Partial, Traffic};
 
 use crate::error::Error;
 use crate::paths::Paths;
+use crate::report;
+use crate::step::tail;
 
 /// The time limit of a run; one that takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -88,18 +90,38 @@ pub(crate) fn measure(
     let wrong = |message: String| Error::Program { run: format!("{program}, {}", variant.name()), message };
     let output = match outcome {
         Outcome::Finished(output) => output,
-        Outcome::TimedOut(_) => return Err(wrong(format!("had not ended after {LIMIT:?}"))),
+        Outcome::TimedOut(partial) => return Err(wrong(hung(&partial))),
     };
     if !output.status.success() {
         let stderr = String::from_utf8_lossy(&output.stderr);
         return Err(wrong(format!("failed ({}), saying:\n{}", output.status, stderr.trim_end())));
     }
     let stderr = String::from_utf8_lossy(&output.stderr);
+    if variant == Variant::Mpress {
+        worked(&stderr, launcher.nodes() == 1).map_err(wrong)?;
+    }
     let report = stderr.lines().find(|line| line.starts_with("mpress: ")).unwrap_or_default().to_owned();
     let stdout = String::from_utf8_lossy(&output.stdout);
     let (seconds, digest) =
         parse(&stdout).ok_or_else(|| wrong(format!("gave no time and digest:\n{stdout}")))?;
     Ok(Run { seconds, digest, bytes, report })
+}
+
+/// Checks that mpress did not let all messages pass, as far as it says so; a run on one node has a report.
+fn worked(stderr: &str, has_report: bool) -> Result<(), String> {
+    match report::idle(stderr) {
+        Some(line) => Err(format!("is no run with mpress: {line}")),
+        None if has_report && report::compressed(stderr) == 0 => {
+            Err(format!("compressed nothing, so the digests prove nothing:\n{}", stderr.trim_end()))
+        }
+        None => Ok(()),
+    }
+}
+
+/// What a program that hangs wrote last.
+fn hung(partial: &Partial) -> String {
+    let [stdout, stderr] = [&partial.stdout, &partial.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    format!("had not ended after {LIMIT:?}; its last words:\n{}", tail(&format!("{stdout}{stderr}"), 20))
 }
 
 fn sent(launcher: Launcher<'_>) -> Result<Option<Traffic>, Error> {
@@ -130,6 +152,22 @@ mod tests {
         {
             assert_eq!(parse(bad), None, "{bad:?}");
         }
+    }
+
+    #[test]
+    fn a_run_that_compressed_nothing_is_none_with_mpress() {
+        let idle = "mpress: no shim; messages pass through uncompressed\n";
+        let report =
+            |count: u32| format!("mpress: {count} of 24 messages compressed over 4 ranks: 3 kB raw\n");
+        assert!(worked(idle, false).unwrap_err().contains("no shim"));
+        assert!(worked(&report(0), true).is_err() && worked("", true).is_err());
+        assert_eq!((worked(&report(24), true), worked("", false)), (Ok(()), Ok(())));
+    }
+
+    #[test]
+    fn a_run_that_hangs_has_last_words() {
+        let partial = Partial { stdout: b"step 3\n".to_vec(), stderr: b"rank 1 waits\n".to_vec() };
+        assert!(hung(&partial).ends_with("last words:\nstep 3\nrank 1 waits"), "{}", hung(&partial));
     }
 
     #[test]

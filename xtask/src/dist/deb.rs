@@ -5,11 +5,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{VERSION, copied, epoch, filled, glibc, output, write};
+use super::{VERSION, epoch, filled, glibc};
 use crate::build;
 use crate::error::Error;
-use crate::paths::Paths;
-use crate::step;
+use crate::paths::{Paths, copied, write};
+use crate::step::{self, output};
 
 /// The Debian revision, which counts from 1.
 const REVISION: u32 = 1;

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{Parts, VERSION, copied, filled, glibc, licences, name, write};
+use super::{Parts, VERSION, filled, glibc, licences, name};
 use crate::build::{self, PRELOAD};
 use crate::error::Error;
-use crate::paths::Paths;
+use crate::paths::{Paths, copied, write};
 use crate::step;
 
 /// Lays out the tree in this folder. The command itself generates man pages and completions.
