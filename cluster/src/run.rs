@@ -14,7 +14,7 @@ use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
 use crate::Error;
-use crate::process::{end, line, signal_group, wait_until};
+use crate::process::{all, end, line, signal_group, wait_until};
 use crate::registry::{Running, interrupted};
 
 /// The time a command has to end after SIGTERM: mpirun ends its ranks and removes its files.
@@ -84,11 +84,8 @@ pub(crate) fn supervise(
     let mark = format!("{}-{}", std::process::id(), SERIAL.fetch_add(1, Ordering::Relaxed));
     command.env(MARK, &mark).process_group(0);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let (mut child, running) = Running::start(|| {
-        let child = command.spawn().map_err(|source| Error::Start { command: line(command), source })?;
-        let group = child.id();
-        Ok((child, group))
-    })?;
+    let (mut child, running) =
+        Running::start(|| command.spawn().map_err(|source| Error::Start { command: line(command), source }))?;
     let group = child.id();
     let (stdout, stderr) = (Reader::start(child.stdout.take()), Reader::start(child.stderr.take()));
 
@@ -137,14 +134,13 @@ fn has_ended(child: &Child) -> bool {
 /// The living processes of a job.
 fn marked(mark: &str) -> Vec<u32> {
     let wanted = format!("{MARK}={mark}");
-    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    pids.filter(|pid| {
-        // Not readable: the process has ended, or belongs to another user.
-        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environment.split(|&byte| byte == 0).any(|variable| variable == wanted.as_bytes())
-    })
-    .collect()
+    all()
+        .filter(|pid| {
+            // Not readable: the process has ended, or belongs to another user.
+            let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            environment.split(|&byte| byte == 0).any(|variable| variable == wanted.as_bytes())
+        })
+        .collect()
 }
 
 /// Reads a pipe to its end in a separate thread.

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -74,7 +75,8 @@ impl<'a> Step<'a> {
         call: impl FnOnce(&Path) -> Result<Done, Error> + 'a,
     ) -> Self {
         Self::call(name, move || {
-            let folder = tempfile::Builder::new().prefix(prefix).tempdir();
+            let mine = fs::Permissions::from_mode(0o700);
+            let folder = tempfile::Builder::new().prefix(prefix).permissions(mine).tempdir();
             let mut folder = folder.map_err(Error::file(std::env::temp_dir()))?;
             let done = call(folder.path());
             folder.disable_cleanup(done.is_err());
@@ -335,8 +337,7 @@ mod tests {
     fn a_folder_is_new_and_stays_after_a_failure() {
         let (mut first, mut second) = (PathBuf::new(), PathBuf::new());
         let note = |place: &mut PathBuf, folder: &Path| {
-            let mode = std::os::unix::fs::PermissionsExt::mode(&folder.metadata().unwrap().permissions());
-            assert_eq!(mode & 0o777, 0o700);
+            assert_eq!(folder.metadata().unwrap().permissions().mode() & 0o777, 0o700);
             fs::write(folder.join("file"), "").unwrap();
             *place = folder.to_owned();
         };
