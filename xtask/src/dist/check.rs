@@ -246,7 +246,7 @@ fn parts(page: &str) -> Result<(Vec<(&str, String)>, String, String), String> {
     Ok((files, commands, shown))
 }
 
-/// A line in which each number is `#`. Zero stays: nothing is not something.
+/// A line in which each number is `#`, and each multiple of a byte is one. Zero stays: nothing is not something.
 fn without_numbers(line: &str) -> String {
     let is_number = |c: char| c.is_ascii_digit() || c == '.';
     let mut text = String::new();
@@ -259,6 +259,10 @@ fn without_numbers(line: &str) -> String {
         // Writing to a string cannot fail.
         let _written = write!(text, "{before}{}", if is_zero { "0" } else { "#" });
         rest = after;
+        if let Some(byte) = [" kB", " MB", " GB"].iter().find_map(|unit| after.strip_prefix(unit)) {
+            text += " B";
+            rest = byte;
+        }
     }
     text + rest
 }
@@ -317,6 +321,7 @@ mod tests {
     #[test]
     fn lines_are_alike_but_for_their_numbers() {
         assert_eq!(without_numbers("40 of 40, ratio 1.257; 0.000 s"), "# of #, ratio #; 0 s");
+        assert_eq!(without_numbers("21.0 MB raw, 300 kB sent"), without_numbers("2 kB raw, 4 B sent"));
         assert_eq!(without_numbers("no number"), "no number");
         assert_ne!(without_numbers("39 of 40"), without_numbers("0 of 40"));
     }
