@@ -1,8 +1,8 @@
 //! Residuals to words: one pass over the block for each short lag, and a last one that appends the words.
 //!
-//! The last pass reads the terms of longer lags from the message: if y is the difference by the long lags a, b, ..., then x(i) = y(i) + x(i
-//! - a) + x(i - b) - x(i - a - b)... Where words of the message are missing, or other words are needed (fixed point), a window takes the
-//! place of the message.
+//! The last pass reads the terms of longer lags from the message: if y is the difference by the long lags a, b, ..., then
+//! x(i) = y(i) + x(i - a) + x(i - b) - x(i - a - b)... Where words of the message are missing, or other words are needed (fixed point), a
+//! window takes the place of the message.
 
 use super::pack::unpack_each;
 use crate::decode::rebuild::{Form, Packed, Scratch};
