@@ -214,8 +214,8 @@ fn from_wheel(place: &Place, wheel: &Path, installed: &mpi4py::Installed) -> Res
 
 /// Writes the files of a page and runs its commands, in their order. What the page shows of their output must be in it, but for the numbers.
 fn follow(place: &Place, page: &str, env: &[(&str, PathBuf)]) -> Result<(), Error> {
-    let (files, commands, shown) =
-        parts(page).map_err(|message| Error::Program { run: "a page".to_owned(), message })?;
+    let Followed { files, commands, shown } =
+        Followed::of(page).map_err(|message| Error::Program { run: "a page".to_owned(), message })?;
     for (path, text) in files {
         write(&place.dir.join(path), text)?;
     }
@@ -230,20 +230,32 @@ fn follow(place: &Place, page: &str, env: &[(&str, PathBuf)]) -> Result<(), Erro
     Ok(())
 }
 
-/// The files of a page, its commands as one script, and what it shows of their output.
-fn parts(page: &str) -> Result<(Vec<(&str, String)>, String, String), String> {
-    let (mut files, mut commands, mut shown) = (Vec::new(), String::new(), String::new());
-    for block in page::blocks(&page.lines().collect::<Vec<_>>())? {
-        match block {
-            Block::File(path, text) => files.push((path, text)),
-            Block::Commands(text, printed) => {
-                commands.push_str(&text);
-                shown.push_str(&printed.unwrap_or_default());
+/// What a page has to be followed.
+#[derive(Default)]
+struct Followed<'a> {
+    /// Their paths and contents.
+    files: Vec<(&'a str, String)>,
+    /// All commands, as one script.
+    commands: String,
+    /// What it shows of their output.
+    shown: String,
+}
+
+impl<'a> Followed<'a> {
+    fn of(page: &'a str) -> Result<Self, String> {
+        let mut followed = Self::default();
+        for block in page::blocks(&page.lines().collect::<Vec<_>>())? {
+            match block {
+                Block::File(path, text) => followed.files.push((path, text)),
+                Block::Commands(text, printed) => {
+                    followed.commands.push_str(&text);
+                    followed.shown.push_str(&printed.unwrap_or_default());
+                }
+                Block::Change(path, _) => return Err(format!("{path} is changed, which nothing here does")),
             }
-            Block::Change(path, _) => return Err(format!("{path} is changed, which nothing here does")),
         }
+        Ok(followed)
     }
-    Ok((files, commands, shown))
 }
 
 /// A line in which each number is `#`, and each multiple of a byte is one. Zero stays: nothing is not something.
@@ -310,12 +322,12 @@ mod tests {
     #[test]
     fn the_pages_have_programs_and_commands_and_show_what_they_print() {
         for (page, names, count) in [(START, &["app.c", "app.f90"][..], 7), (PYTHON, &["app.py"], 4)] {
-            let (files, commands, shown) = parts(page).unwrap();
+            let Followed { files, commands, shown } = Followed::of(page).unwrap();
             assert_eq!(files.iter().map(|(path, _)| *path).collect::<Vec<_>>(), names);
             assert_eq!(commands.lines().count(), count, "{commands}");
             assert!(shown.starts_with("mpress: 40 of 40 messages compressed"), "{shown}");
         }
-        assert!(parts("`a`:\n```diff\n x\n```\n").is_err());
+        assert!(Followed::of("`a`:\n```diff\n x\n```\n").is_err());
     }
 
     #[test]
