@@ -11,7 +11,7 @@ use mpress_cluster::tear_down_all;
 #[test]
 fn children_and_their_children_end() {
     // Like cargo, which starts a test, which starts a job in a session of its own, which ignores SIGTERM.
-    let job = "trap '' TERM; echo $$; while :; do sleep 1; done";
+    let job = "trap '' TERM; echo $$; for second in $(seq 60); do sleep 1; done";
     let mut cargo = Command::new("sh");
     cargo.args(["-c", "setsid sh -c \"$0\" & wait", job]).stdout(Stdio::piped());
     let mut cargo = cargo.spawn().unwrap();
