@@ -479,7 +479,7 @@ enum mpress_status mpress_handshake_mark(const uint64_t *minima, uint8_t *mark);
  * mpress_engine_set_link or mpress_engine_waited.
  *
  * With the adaptive strategy an engine makes trials by the clock, unless MPRESS_CLOCK is off: from
- * one second after this call on, it occasionally has all messages sent unchanged for 31 or 125 ms, to
+ * a quarter of a second after this call on, it occasionally has all messages sent unchanged for 31 or 125 ms, to
  * measure whether compression gains anything; if it does not, all messages are sent unchanged. So
  * create the engines of all processes at the same time, ideally right after the handshake.
  *
