@@ -197,7 +197,7 @@ fn from_wheel(place: &Place, wheel: &Path, installed: &mpi4py::Installed) -> Res
     let here = place.dir.join(wheel.file_name().unwrap_or_default());
     fs::copy(wheel, &here).map_err(Error::file(wheel))?;
     // NumPy and mpi4py come from the environment of mpi4py's tests, so that pip fetches nothing.
-    let prepare = "python3 -m venv --without-pip venv\ncp more.pth venv/lib/python3*/site-packages";
+    let prepare = "python3 -m venv venv\ncp more.pth venv/lib/python3*/site-packages";
     write(&place.dir.join("more.pth"), format!("{}\n", installed.packages()?.display()))?;
     place.run(prepare, &[])?;
     let mut env = installed.env().to_vec();
