@@ -225,36 +225,44 @@ fn from_wheel(place: &Place, wheel: &Path, installed: &mpi4py::Installed) -> Res
 
 /// Writes the files of a page and runs its commands, in their order. What the page shows of their output must be in it, but for the numbers.
 fn follow(place: &Place, page: &str, env: &[(&str, PathBuf)]) -> Result<(), Error> {
-    let (files, commands, shown) =
-        parts(page).map_err(|message| Error::Program { run: "a page".to_owned(), message })?;
-    for (path, text) in files {
+    let page = Page::read(page).map_err(|message| Error::Program { run: "a page".to_owned(), message })?;
+    for (path, text) in page.files {
         write(&place.dir.join(path), text)?;
     }
-    let text = place.run(&format!("exec 2>&1\n{commands}"), env)?;
+    let text = place.run(&format!("exec 2>&1\n{}", page.commands), env)?;
     let found: Vec<_> = text.lines().map(without_numbers).collect();
-    for line in shown.lines() {
+    for line in page.shown.lines() {
         if !found.contains(&without_numbers(line)) {
             let message = format!("the page shows `{line}`, which is not in:\n{text}");
-            return Err(Error::Program { run: commands, message });
+            return Err(Error::Program { run: page.commands, message });
         }
     }
     Ok(())
 }
 
-/// The files of a page, its commands as one script, and what it shows of their output.
-fn parts(page: &str) -> Result<(Vec<(&str, String)>, String, String), String> {
-    let (mut files, mut commands, mut shown) = (Vec::new(), String::new(), String::new());
-    for block in page::blocks(&page.lines().collect::<Vec<_>>())? {
-        match block {
-            Block::File(path, text) => files.push((path, text)),
-            Block::Commands(text, printed) => {
-                commands.push_str(&text);
-                shown.push_str(&printed.unwrap_or_default());
+/// A page: its files, its commands as one script, and what it shows of their output.
+#[derive(Default)]
+struct Page<'a> {
+    files: Vec<(&'a str, String)>,
+    commands: String,
+    shown: String,
+}
+
+impl<'a> Page<'a> {
+    fn read(text: &'a str) -> Result<Self, String> {
+        let mut page = Self::default();
+        for block in page::blocks(&text.lines().collect::<Vec<_>>())? {
+            match block {
+                Block::File(path, text) => page.files.push((path, text)),
+                Block::Commands(text, printed) => {
+                    page.commands.push_str(&text);
+                    page.shown.push_str(&printed.unwrap_or_default());
+                }
+                Block::Change(path, _) => return Err(format!("{path} is changed, which nothing here does")),
             }
-            Block::Change(path, _) => return Err(format!("{path} is changed, which nothing here does")),
         }
+        Ok(page)
     }
-    Ok((files, commands, shown))
 }
 
 /// A line in which each number is `#`. Zero stays: nothing is not something.
@@ -317,12 +325,12 @@ mod tests {
     #[test]
     fn the_pages_have_programs_and_commands_and_show_what_they_print() {
         for (page, names, count) in [(START, &["app.c", "app.f90"][..], 7), (PYTHON, &["app.py"], 4)] {
-            let (files, commands, shown) = parts(page).unwrap();
+            let Page { files, commands, shown } = Page::read(page).unwrap();
             assert_eq!(files.iter().map(|(path, _)| *path).collect::<Vec<_>>(), names);
             assert_eq!(commands.lines().count(), count, "{commands}");
             assert!(shown.starts_with("mpress: 40 of 40 messages compressed"), "{shown}");
         }
-        assert!(parts("`a`:\n```diff\n x\n```\n").is_err());
+        assert!(Page::read("`a`:\n```diff\n x\n```\n").is_err());
     }
 
     #[test]
