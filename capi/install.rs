@@ -1,5 +1,5 @@
-//! The file layout of the installed library, and its description for pkg-config. Used by the build script, by `cargo xtask capi`, and by the tests,
-//! so that these test what users get.
+//! The file layout of the installed library, and its description for pkg-config. The build script, `cargo xtask capi` and the tests share it, so
+//! that the tests check what users get.
 
 use std::fs;
 use std::io;
@@ -16,8 +16,8 @@ pub(crate) const HEADER: &str = "mpress.h";
 /// The system libraries that a static Rust library needs: `rustc --print native-static-libs` with glibc.
 const PRIVATE: &str = "-lgcc_s -lutil -lrt -lpthread -lm -ldl -lc";
 
-/// The name by which programs look for the shared library when they start. It changes with every version that may be incompatible: before version 1
-/// these are the minor versions, as usual with cargo.
+/// The name by which programs look for the shared library when they start. It changes with every version that may be incompatible: before version
+/// 1, these are the minor versions, as usual in cargo.
 pub(crate) fn soname(version: &str) -> String {
     let mut numbers = version.split('.');
     match (numbers.next(), numbers.next()) {

@@ -393,7 +393,7 @@ enum mpress_status mpress_settings_from_file(const char *path, struct mpress_set
 
 /**
  * Sets one setting, as if the environment variable `name` (such as "MPRESS_STRATEGY") had this
- * value; "" is the default. It takes precedence over a file, even one that is set later. Engines
+ * value; "" is as not set. It takes precedence over a file, even one that is set later. Engines
  * that have been created already do not change. Thread-safe.
  *
  * Errors:
@@ -479,9 +479,9 @@ enum mpress_status mpress_handshake_mark(const uint64_t *minima, uint8_t *mark);
  * mpress_engine_set_link or mpress_engine_waited.
  *
  * With the adaptive strategy an engine makes trials by the clock, unless MPRESS_CLOCK is off: from
- * a quarter of a second after this call on, it occasionally has all messages sent unchanged for 31 or 125 ms, to
- * measure whether compression gains anything; if it does not, all messages are sent unchanged. So
- * create the engines of all processes at the same time, ideally right after the handshake.
+ * a quarter of a second after this call on, it occasionally has all messages sent unchanged for 31 or
+ * 125 ms, to measure whether compression gains anything; if it does not, all messages are sent
+ * unchanged. So create the engines of all processes at the same time, ideally right after the handshake.
  *
  * Errors:
  * MPRESS_STATUS_SETTINGS if a file named by MPRESS_HEURISTICS or MPRESS_GUIDE cannot be used.

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes seeds of the codecs' golden files, all of which are in the repository. Each target gets the messages, the wires,
-# or both, after the header that it reads: codec, setting and length (`split` in src/lib.rs); for `frame` id of the codec,
-# kind and length; for `stateful` a channel's codec and setting, then pieces of a message as events of the channel; for `datatype` see the end.
+# Makes seeds from the codecs' golden files, all of which are in the repository. Each target gets the messages, the wires, or both, after the
+# header that it reads: codec, setting and length (`split` in src/lib.rs); for `frame`, the codec's id, kind and length; for `stateful`, a
+# channel's codec and setting, then pieces of a message as events of the channel; for `datatype`, see the end.
 set -eu
 cd "$(dirname "$0")/.."
 for target in roundtrip decode_hostile tiers_agree no_output_leak used_decoder frame stateful datatype; do
@@ -15,7 +15,7 @@ for wire in dfcm/tests/golden/*.dfcm* dfcm/tests/golden/*.lanes* diffpack/tests/
     rle-huffman/tests/golden/*.huffman* rle-huffman/tests/golden/*.fano* rle-huffman/tests/golden/*.rle*; do
     name=$(basename "$wire")
     setting=0
-    # Number in `pair`, its setting, id in frames.
+    # The number in `pair`, its setting, and the id in frames.
     case $name in
         *.dfcm*32*) codec=3 id=2 ;;
         *.dfcm*) codec=0 id=1 ;;
@@ -41,13 +41,13 @@ for wire in dfcm/tests/golden/*.dfcm* dfcm/tests/golden/*.lanes* diffpack/tests/
         *.ccsds121.*) codec=16 setting=4 id=13 ;;
         *) codec=6 id=3 ;;
     esac
-    # Copies are looked for at the greatest effort alone.
+    # Only the greatest effort looks for copies.
     case $name in
         *.diffpack*.balanced) setting=1 ;;
         *.diffpack*.ratio) setting=2 ;;
     esac
     raw=$(dirname "$wire")/${name%%.*}.raw
-    # Its codec refuses what needs a reference. Those from 18 on have one, if another than this.
+    # Its codec refuses wires that need a reference. Codecs from 18 on have one, but a different one.
     [ ! -f "${raw%.raw}.reference" ] || codec=$((codec + 12))
     [ -f "$raw" ] || continue # of several messages
     len=$(($(wc -c < "$raw")))
@@ -63,7 +63,7 @@ done
 for raw in dfcm/tests/golden/*.raw; do
     name=$(basename "$raw" .raw)
     len=$(($(wc -c < "$raw")))
-    # Doubles, then floats. 5 delivers the bytes that follow, as many as the next byte says.
+    # Doubles, then floats. 5 delivers the bytes that follow; the next byte gives their number.
     for codec in 0 1; do
         {
             bytes "$codec" 9

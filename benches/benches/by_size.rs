@@ -65,7 +65,7 @@ fn checked_wire(subject: &Subject, dataset: &Dataset, raw: &[u8]) -> Vec<u8> {
         wire.truncate(len);
         let mut back = vec![0; raw.len()];
         coder.decode(&wire, &mut back).unwrap();
-        assert!(back == raw, "{}: the message did not come back", subject.name);
+        assert!(back == raw, "{}: the message did not round-trip", subject.name);
         wire
     });
     wires.reduce(|a, b| if a == b { a } else { panic!("{}: tiers differ", subject.name) }).unwrap()

@@ -20,5 +20,5 @@ fn main() {
 
 #[cfg(not(target_arch = "x86_64"))]
 fn main() {
-    println!("SKIPPED: no cycle counter that programs may read on this processor");
+    println!("SKIPPED: this processor has no cycle counter that programs may read");
 }

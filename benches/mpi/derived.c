@@ -1,12 +1,12 @@
-/* What a derived datatype costs: the ping-pong of S. Byna, W. Gropp, X. Sun and R. Thakur, Improving the Performance of MPI Derived Datatypes by
+/* The cost of a derived datatype: the ping-pong of S. Byna, W. Gropp, X. Sun and R. Thakur, Improving the Performance of MPI Derived Datatypes by
  * Optimizing Memory-Access Cost, 2003: a derived send and a contiguous receive.
  *
  * derived FILE transpose|face|plain N ROUNDS
  *
- * Rank 0 sends a matrix of N x N doubles, made from FILE, to the last rank: `transpose` by columns, as a vector of vectors; `face` as the inner
- * N/2 x N subarray, whose rows have gaps; `plain` as it lies in memory. An empty message answers each. Rank 0 prints the medians: `bytes N rounds N isend_us T
- * message_us T`, where `isend_us` is the time in MPI_Isend, in which a message in chunks is packed and encoded, and `message_us` lasts until the
- * answer. The first message is compared with what was sent. */
+ * Rank 0 sends a matrix of N x N doubles, made from FILE, to the last rank: `transpose` by columns, as a vector of vectors; `face` as the inner N/2 x
+ * N subarray, whose rows have gaps; `plain` as it is in memory. An empty message answers each. Rank 0 prints the medians: `bytes N rounds N isend_us
+ * T message_us T`. `isend_us` is the time in MPI_Isend, in which a message in chunks is packed and encoded; `message_us` lasts until the answer. The
+ * first message is compared with what was sent. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ int main(int argc, char **argv) {
                 size_t place = is_transpose ? at % (size_t)n * (size_t)n + row
                                : is_face    ? row * (size_t)n + (size_t)(n / 4) + at % (size_t)(n / 2)
                                             : at;
-                if (memcmp(&got[at], &matrix[place], sizeof *got) != 0) fail("what arrived is not what was sent");
+                if (memcmp(&got[at], &matrix[place], sizeof *got) != 0) fail("the received data are wrong");
             }
         }
     }

@@ -1,11 +1,11 @@
-/* What it gains to decode messages before they are asked for: a gather in the order of ranks, whose first message comes last.
+/* The gain from decoding messages before they are asked for: a gather in the order of ranks, whose first message arrives last.
  *
  * gather FILE double|int BYTES ROUNDS DELAY_MS
  *
- * In each round rank 0 receives BYTES from each other rank, in the order of ranks; rank 1 sends DELAY_MS later than the others. The messages are
- * made from FILE. Rank 0 prints the medians of the rounds, without the first quarter of them, in which a predictor may learn: `bytes N rounds N
- * last_us T end_us T`. `last_us` is the time from when rank 1 begins to send until its message has been received, `end_us` from then until
- * all have. What arrives is compared with what was sent, outside of the time that is measured. */
+ * In each round, rank 0 receives BYTES from each other rank, in the order of ranks; rank 1 sends DELAY_MS later than the others. The messages
+ * are made from FILE. Rank 0 prints the medians of the rounds, without the first quarter, in which a predictor may learn: `bytes N rounds N
+ * last_us T end_us T`. `last_us` is the time from when rank 1 begins to send until its message has been received, `end_us` from then until all
+ * have been received. Received messages are compared with those sent, outside of the measured time. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static void fail(const char *why) {
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* The message of a rank in a round: the file from another place on, as often as it takes. */
+/* The message of a rank in a round: the file, repeated, starting at a different place. */
 static void make(unsigned char *message, size_t bytes, const unsigned char *data, size_t len, int round, int from) {
     size_t at = (size_t)(round * size + from) * 1000003 * 8 % len;
     for (size_t done = 0; done < bytes;) {
@@ -61,7 +61,7 @@ int main(int argc, char **argv) {
             if (rank == 1) wait_ms(delay);
             double start = MPI_Wtime();
             MPI_Send(wanted, count, type, 0, 7, MPI_COMM_WORLD);
-            /* Where all ranks are on one host, as in an emulated cluster, they have one clock. */
+            /* If all ranks are on one host, as in an emulated cluster, they share one clock. */
             if (rank == 1) MPI_Send(&start, 1, MPI_DOUBLE, 0, 8, MPI_COMM_WORLD);
         } else {
             double first = 0, start;
@@ -77,7 +77,7 @@ int main(int argc, char **argv) {
             }
             for (int from = 1; from < size; from++) {
                 make(wanted, bytes, data, len, round, from);
-                if (memcmp(wanted, blocks + (size_t)from * bytes, bytes) != 0) fail("what arrived is not what was sent");
+                if (memcmp(wanted, blocks + (size_t)from * bytes, bytes) != 0) fail("the received data are wrong");
             }
         }
     }

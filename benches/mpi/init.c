@@ -1,10 +1,10 @@
-/* How long MPI_Init takes: prints the time of the slowest rank in milliseconds, from when the first rank begins: `ranks N init_ms T exchange_ms T`.
- * The latter lasts until each rank has exchanged a message with each other: some MPIs connect ranks at their first message, so a layer that sends
- * messages in MPI_Init only moves that.
+/* The time of MPI_Init: prints the time of the slowest rank in milliseconds, from when the first rank begins: `ranks N init_ms T exchange_ms T`.
+ * The latter lasts until each rank has exchanged a message with each other rank: some MPIs connect ranks at their first message, so a layer that
+ * sends messages in MPI_Init only moves that time.
  *
  * init
  *
- * The ranks must be on one host, as in an emulated cluster, where they have one clock. */
+ * The ranks must be on one host, as in an emulated cluster, where they share one clock. */
 #include <mpi.h>
 #include <stdio.h>
 #include <time.h>

@@ -1,4 +1,4 @@
-/* What long messages cost: between two ranks, or in a collective of all ranks.
+/* The cost of long messages, between two ranks or in a collective of all ranks.
  *
  * streams FILE TYPE PATTERN SECONDS BYTES...
  *
@@ -37,7 +37,7 @@ static void read_file(const char *path) {
     fclose(file);
 }
 
-/* The message of a round: the file from another place on, as often as it takes. */
+/* The message of a round: the file, repeated, starting at a different place. */
 static void make(unsigned char *message, size_t bytes, int round) {
     size_t at = (size_t)round * 1000003 * 8 % data_len;
     for (size_t done = 0; done < bytes;) {
@@ -53,7 +53,7 @@ static int rank, size;
 enum pattern { ONE_WAY, EXCHANGE, ALLREDUCE, BCAST, ALLGATHER, ALLTOALL, PATTERNS };
 static const char *const names[PATTERNS] = {"one-way", "exchange", "allreduce", "bcast", "allgather", "alltoall"};
 
-/* How many blocks a rank sends and receives. */
+/* The number of blocks that a rank sends and receives. */
 static int blocks_out(enum pattern pattern) { return pattern == ALLTOALL ? size : 1; }
 static int blocks_in(enum pattern pattern) { return pattern == ALLTOALL || pattern == ALLGATHER ? size : 1; }
 
@@ -90,7 +90,7 @@ static void communicate(enum pattern pattern, unsigned char *out, unsigned char 
     }
 }
 
-/* What a rank sends in this block. */
+/* The data that a rank sends in this block. */
 static int message(int round, int from, int block) { return (round * size + from) * size + block; }
 
 static void check(enum pattern pattern, const unsigned char *in, const unsigned char *out, unsigned char *wanted, size_t bytes, int round) {
@@ -100,7 +100,7 @@ static void check(enum pattern pattern, const unsigned char *in, const unsigned 
         make(wanted, bytes, message(round, from, pattern == ALLTOALL ? rank : 0));
         for (size_t i = 0; pattern == ALLREDUCE && i < bytes / 4; i++)
             ((unsigned *)wanted)[i] += ((const unsigned *)out)[i];
-        if (memcmp(in + block * bytes, wanted, bytes) != 0) fail("what arrived is not what was sent");
+        if (memcmp(in + block * bytes, wanted, bytes) != 0) fail("the received data are wrong");
     }
 }
 

@@ -21,7 +21,7 @@ pub enum Role {
     Codec,
     /// A special setting of a codec, for comparison only.
     Variant,
-    /// A codec by others.
+    /// A third-party codec.
     Peer,
 }
 

@@ -31,13 +31,13 @@ pub trait Coder {
     /// Encodes `raw` into the front of `wire`, which has room for the bound, and returns the length in bytes.
     ///
     /// # Errors
-    /// Those of the codec.
+    /// The codec's errors.
     fn encode(&mut self, raw: &[u8], wire: &mut [u8]) -> Result<usize>;
 
     /// Decodes `wire` into `raw`, which has the length of the message.
     ///
     /// # Errors
-    /// Those of the codec.
+    /// The codec's errors.
     fn decode(&mut self, wire: &[u8], raw: &mut [u8]) -> Result<()>;
 
     /// Forgets all messages so far.
@@ -45,10 +45,10 @@ pub trait Coder {
 }
 
 impl dyn Coder {
-    /// Prepares a message for sending: raw if encoding does not make it shorter. Returns the encoded length in bytes; `None` stands for raw.
+    /// Prepares a message for sending: raw if encoding does not make it shorter. Returns the encoded length in bytes, or `None` for raw.
     ///
     /// # Errors
-    /// Those of the codec.
+    /// The codec's errors.
     pub fn pack(&mut self, raw: &[u8], wire: &mut [u8]) -> Result<Option<usize>> {
         let verdict = self.verdict(raw);
         if verdict != Verdict::Raw {
@@ -64,7 +64,7 @@ impl dyn Coder {
     /// Restores a message from the result of `pack`, or from the message itself if it was sent raw.
     ///
     /// # Errors
-    /// Those of the codec.
+    /// The codec's errors.
     pub fn unpack(&mut self, packed: Option<&[u8]>, original: &[u8], raw: &mut [u8]) -> Result<()> {
         match packed {
             Some(wire) => self.decode(wire, raw),
@@ -81,7 +81,7 @@ fn copy(from: &[u8], to: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
-/// Every message raw: the cost of memory accesses alone.
+/// Sends every message raw: the cost of memory accesses alone.
 pub(crate) struct Memcpy;
 
 impl Coder for Memcpy {

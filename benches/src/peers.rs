@@ -1,4 +1,5 @@
-//! Codecs by others, each used as well as possible: contexts are kept from message to message if the library supports that.
+//! Third-party codecs, each used as well as possible: contexts are kept from message to message if the library supports
+//! that.
 
 #[cfg(peer_aec)]
 mod aec;

@@ -52,7 +52,7 @@ static void with_a_codec(const double *message, size_t len)
     mpress_codec_free(codec);
 }
 
-/* The receiver: it knows only its buffer, and what has come. */
+/* The receiver knows only its buffer and the bytes that have arrived. */
 static size_t receive(const mpress_engine *engine, const void *data, size_t data_len, void *buffer, size_t room)
 {
     bool is_frame = false;

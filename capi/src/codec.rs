@@ -17,10 +17,10 @@ pub struct mpress_codec {
     decoder: Mutex<Decoder>,
 }
 
-/// Waits for other calls that use the codec. After a panic it may be in any state, so it is
+/// Waits for other calls that use the codec. After a panic the codec may be in any state, so it is
 /// refused.
 fn lock<T>(codec: &Mutex<T>) -> Result<MutexGuard<'_, T>, Error> {
-    let text = "this codec had an internal error before; free it and make another";
+    let text = "this codec had an internal error before; free it and create another";
     codec.lock().map_err(|_| Error::new(mpress_status::Internal, text))
 }
 

@@ -32,9 +32,9 @@ pub struct mpress_frame {
 /// mpress_engine_set_link or mpress_engine_waited.
 ///
 /// With the adaptive strategy an engine makes trials by the clock, unless MPRESS_CLOCK is off: from
-/// a quarter of a second after this call on, it occasionally has all messages sent unchanged for 31 or 125 ms, to
-/// measure whether compression gains anything; if it does not, all messages are sent unchanged. So
-/// create the engines of all processes at the same time, ideally right after the handshake.
+/// a quarter of a second after this call on, it occasionally has all messages sent unchanged for 31 or
+/// 125 ms, to measure whether compression gains anything; if it does not, all messages are sent
+/// unchanged. So create the engines of all processes at the same time, ideally right after the handshake.
 ///
 /// # Errors
 /// MPRESS_STATUS_SETTINGS if a file named by MPRESS_HEURISTICS or MPRESS_GUIDE cannot be used.

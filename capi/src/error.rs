@@ -78,7 +78,7 @@ thread_local! {
 /// of the thread. Never NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn mpress_last_error() -> *const c_char {
-    // The address stays valid after the borrow: only `keep` replaces the text.
+    // The address remains valid after the borrow: only `keep` replaces the text.
     let last = LAST.try_with(|last| last.try_borrow().map_or(c"".as_ptr(), |last| last.as_ptr()));
     // In a destructor of the thread that runs after ours.
     last.unwrap_or(c"".as_ptr())

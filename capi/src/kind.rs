@@ -37,12 +37,12 @@ pub enum mpress_destination {
 
 pub(crate) fn kind(kind: c_int) -> Result<Kind, Error> {
     let known = u8::try_from(kind).ok().and_then(Kind::from_wire);
-    known.ok_or_else(|| Error::argument(format!("kind is {kind}, which is no mpress_kind")))
+    known.ok_or_else(|| Error::argument(format!("kind is {kind}, which is not an mpress_kind")))
 }
 
 pub(crate) fn destination(to: c_int) -> Result<Destination, Error> {
     let known = usize::try_from(to).ok().and_then(|to| Destination::ALL.get(to).copied());
-    known.ok_or_else(|| Error::argument(format!("destination is {to}, which is no mpress_destination")))
+    known.ok_or_else(|| Error::argument(format!("destination is {to}, which is not an mpress_destination")))
 }
 
 const _: () = {

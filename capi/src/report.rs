@@ -179,7 +179,7 @@ pub unsafe extern "C" fn mpress_engine_report(
         let known = [mpress_report_form::Summary, mpress_report_form::Full, mpress_report_form::Json];
         let known = known.into_iter().find(|known| *known as c_int == form);
         let form = known
-            .ok_or_else(|| Error::argument(format!("form is {form}, which is no mpress_report_form")))?;
+            .ok_or_else(|| Error::argument(format!("form is {form}, which is not an mpress_report_form")))?;
         answer.give_text(match form {
             mpress_report_form::Summary => report.text(Report::Summary),
             mpress_report_form::Full => report.text(Report::Full),

@@ -126,7 +126,7 @@ pub unsafe extern "C" fn mpress_settings_from_file(
 }
 
 /// Sets one setting, as if the environment variable `name` (such as "MPRESS_STRATEGY") had this
-/// value; "" is the default. It takes precedence over a file, even one that is set later. Engines
+/// value; "" is as not set. It takes precedence over a file, even one that is set later. Engines
 /// that have been created already do not change. Thread-safe.
 ///
 /// # Errors
@@ -146,14 +146,14 @@ pub unsafe extern "C" fn mpress_settings_set(
         let settings = settings.ok_or_else(|| Error::null("settings"))?;
         // SAFETY: guaranteed by the caller.
         let (name, value) = unsafe { (memory::text(name, "name")?, memory::text(value, "value")?) };
-        // The environment may contain other variables; here they are an error.
+        // The environment may contain other variables; here, they are an error.
         if !name.to_bytes().starts_with(PREFIX.as_bytes()) {
             let text = format!("{}: unknown setting (names begin with {PREFIX})", name.to_string_lossy());
             return Err(Error::new(mpress_status::Settings, text));
         }
         let mut state = settings.state();
         let with = state.with(OsStr::from_bytes(name.to_bytes()), OsStr::from_bytes(value.to_bytes()))?;
-        // A variable of this name may have been in the environment, where it is ignored.
+        // The environment may have had a variable of this name; there it is ignored.
         if with.settings.unknown.iter().any(|known| known.as_bytes() == name.to_bytes()) {
             let text = format!("{}: unknown setting", name.to_string_lossy());
             return Err(Error::new(mpress_status::Settings, text));

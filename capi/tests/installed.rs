@@ -29,7 +29,7 @@ const PROGRAMS: [(&str, &str); 6] = [
     ("tests/programs/threads.c", "well"),
 ];
 
-/// The faults in `tests/programs/faults.c`, what valgrind says of each, and the function.
+/// The faults in `tests/programs/faults.c`, valgrind's report of each, and the function.
 const FAULTS: [(&str, &str, &str); 6] = [
     ("undefined", "depends on uninitialised value(s)", "look_at (check.h:"),
     ("unwritten", "depends on uninitialised value(s)", "look_at (check.h:"),
@@ -45,7 +45,7 @@ const FOUND: i32 = 99;
 /// The installation prefix for the tests in this file.
 static PREFIX: LazyLock<PathBuf> = LazyLock::new(|| {
     let prefix = Path::new(env!("CARGO_TARGET_TMPDIR")).join("home/mpress");
-    // Files of an older version must not be used by this one.
+    // These tests must not use files of an older version.
     let _ = fs::remove_dir_all(&prefix);
     // cargo builds them for these tests, in the same folder.
     let built = std::env::current_exe().unwrap().parent().unwrap().to_owned();
@@ -106,7 +106,8 @@ fn compile(compiler: &str, flags: &[&str], program: &str, libraries: &[String], 
     place
 }
 
-/// A command for a compiled program, with its argument and environment. Without trials by the clock, in which all messages go raw at some times.
+/// A command for a compiled program, with its argument and environment. Without trials by the clock, in which all messages are sometimes sent
+/// raw.
 fn prepared(mut command: Command, argument: &Path) -> Command {
     command
         .arg(argument)
@@ -178,7 +179,7 @@ fn valgrind_finds_nothing() {
     }
 }
 
-/// The test before this one shows something only if valgrind, asked in this way, finds what it is to find.
+/// The previous test shows something only if valgrind, run in this way, finds the faults it should find.
 #[test]
 fn valgrind_finds_each_fault() {
     if !has_valgrind() {
@@ -212,7 +213,7 @@ fn a_program_needs_only_the_library_of_its_version() {
     let mut command = Command::new(&place);
     command.env("LD_LIBRARY_PATH", &folder);
     let output = command.output().unwrap();
-    assert!(!output.status.success(), "it was found elsewhere");
+    assert!(!output.status.success(), "valgrind found a fault elsewhere");
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(error.contains(&soname), "{error}");
     fs::copy(PREFIX.join("lib").join(install::SHARED), &library).unwrap();

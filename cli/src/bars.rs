@@ -29,7 +29,7 @@ pub(crate) struct Bars<'a> {
     pub(crate) mark: Option<f64>,
 }
 
-/// The part of a group's width that its bars take.
+/// The fraction of a group's width that its bars take.
 const FILLED: f64 = 0.72;
 
 impl Bars<'_> {
@@ -47,7 +47,7 @@ impl Bars<'_> {
             .configure_mesh()
             .disable_x_mesh()
             .x_labels(if named { 2 * self.groups.len() + 1 } else { 0 })
-            // The middle of each group is labelled with its name.
+            // The label under the middle of each group is its name.
             .x_label_formatter(&|x| {
                 let at = (x - 0.5).round();
                 let middle = (x - 0.5 - at).abs() < 0.01 && at >= 0.0;

@@ -61,7 +61,7 @@ pub(crate) struct Options {
     network_only: bool,
 }
 
-/// Why files are missing.
+/// Why some files were not written.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     #[error("{}: {why}", file.display())]
@@ -91,7 +91,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
             |error: std::io::Error| Error::Write { file: options.out.clone(), why: error.to_string() };
         std::fs::create_dir_all(&options.out).map_err(wrong)?;
     }
-    // The MPI ends with this function, after everything is written and printed; until then, the other ranks wait.
+    // The MPI ends with this function, after everything is written and printed; the other ranks wait until then.
     let session = if options.codecs_only { None } else { begin(options)? };
     let first = session.as_ref().map_or(first, Session::is_first);
     let mut progress = Progress::new(first);
@@ -188,12 +188,12 @@ fn measure_codecs(progress: &mut Progress) -> Vec<CodecBehaviour> {
     })
 }
 
-/// Rounds to four digits; the measurements are not more precise.
+/// Rounds to four digits, because measurements are not more precise.
 fn round(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }
 
-/// The middle value.
+/// The median.
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_unstable_by(f64::total_cmp);
     values.get(values.len() / 2).copied()

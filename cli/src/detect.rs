@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::elf;
 
-/// The layout of handles, constants and structs: there is a shim for each.
+/// The layout of handles, constants and structs. Each ABI has a shim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Abi {
     /// Open MPI 4 and 5.
@@ -29,7 +29,8 @@ impl Abi {
     }
 }
 
-/// Why the dynamic loader preloads nothing into a program, if so. Scripts and what else is no ELF file are not judged.
+/// If the dynamic loader preloads nothing into a program, the reason. Scripts and other files that are not ELF are not
+/// checked.
 pub(crate) fn out_of_reach(program: &Path) -> Option<&'static str> {
     const SET_ID: u32 = 0o6000;
     if elf::Elf::read(program)?.is_static() {
@@ -42,7 +43,7 @@ pub(crate) fn out_of_reach(program: &Path) -> Option<&'static str> {
 /// The ABI of a program that is linked to an MPI. Scripts and Python are not linked to one.
 pub(crate) fn linked(program: &Path) -> Option<Abi> {
     let elf = elf::Elf::read(program)?;
-    // Most are linked to it directly; asking the loader for indirect libraries needs a process.
+    // Most are linked directly; asking the loader for indirect libraries needs a process.
     by_libraries(&elf.needed).or_else(|| by_libraries(&elf.all_libraries(program)))
 }
 
@@ -73,13 +74,13 @@ fn by_libraries(names: &[String]) -> Option<Abi> {
 pub(crate) fn by_library(name: &str) -> Option<Abi> {
     let (stem, version) = name.split_once(".so")?;
     match stem {
-        // Debian's MPICH has other names; elsewhere all that keep MPICH's ABI have version 12.
+        // Debian's MPICH has other names; elsewhere, all MPIs with MPICH's ABI have version 12.
         "libmpi" if version.starts_with(".12") => Some(Abi::Mpich),
         "libmpi" if version.starts_with(".40") => Some(Abi::OpenMpi),
         "libmpifort" | "libmpicxx" => Some(Abi::Mpich),
         "libmpi_abi" | "libmpifort_abi" => Some(Abi::Standard),
         _ if stem.starts_with("libmpich") => Some(Abi::Mpich),
-        // Cray's has one for each compiler.
+        // Cray has one for each compiler.
         _ if stem.starts_with("libmpi_") && version.starts_with(".12") => Some(Abi::Mpich),
         _ if stem.starts_with("libmpi_") && version.starts_with(".40") => Some(Abi::OpenMpi),
         _ => None,

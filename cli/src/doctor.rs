@@ -12,6 +12,9 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use crate::{libraries, program};
 use facts::Facts;
@@ -121,7 +124,7 @@ fn ended(mut job: Command, launcher: &str, seconds: u64) -> Result<Output, Error
     let start = |error: std::io::Error| Error::Start(launcher.to_owned(), error.to_string());
     let child =
         job.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(start)?;
-    let id = child.id().to_string();
+    let id = i32::try_from(child.id()).ok();
     let (send, receive) = mpsc::channel();
     thread::spawn(move || {
         // Sending fails only after the time limit, when the receiver has been dropped.
@@ -130,11 +133,11 @@ fn ended(mut job: Command, launcher: &str, seconds: u64) -> Result<Output, Error
     match receive.recv_timeout(Duration::from_secs(seconds)) {
         Ok(output) => output.map_err(start),
         Err(_) => {
-            // A failure cannot be handled.
-            let _ended: std::io::Result<_> = Command::new("kill").arg(&id).status();
+            // It has ended meanwhile, or a failure cannot be handled.
+            let send = |signal| id.map(|id| kill(Pid::from_raw(id), signal));
+            let _ended: Option<Result<(), Errno>> = send(Signal::SIGTERM);
             thread::sleep(Duration::from_secs(1));
-            let _killed: std::io::Result<_> =
-                Command::new("kill").args(["-9", &id]).stderr(Stdio::null()).status();
+            let _killed: Option<Result<(), Errno>> = send(Signal::SIGKILL);
             Err(Error::Hangs(launcher.to_owned(), seconds))
         }
     }

@@ -21,7 +21,7 @@ pub(crate) struct Elf {
 impl Elf {
     /// `None` if the file is not a 64-bit ELF file, such as a script.
     pub(crate) fn read(program: &Path) -> Option<Self> {
-        // Read only the parts that are needed: some executables are large, and all ranks start at once.
+        // Reads only the needed parts: some executables are large, and all ranks start at once.
         let cache = ReadCache::new(File::open(program).ok()?);
         let header = FileHeader64::<Endianness>::parse(&cache).ok()?;
         let endian = header.endian().ok()?;
@@ -48,7 +48,8 @@ impl Elf {
 
     /// The same with the files that are found, or the name if none is found.
     ///
-    /// Asks the program's own loader, which knows the search paths; it only lists them and runs nothing of the program.
+    /// Asks the program's own loader, which knows the search paths. It only lists libraries and runs no code of the
+    /// program.
     pub(crate) fn library_files(&self, program: &Path) -> Vec<(String, PathBuf)> {
         let Some(interpreter) = self.interpreter.as_ref().filter(|path| path.is_absolute()) else {
             return Vec::new();

@@ -27,7 +27,7 @@ fn libraries_by(is_set: impl Fn(&str) -> bool) -> &'static [&'static str] {
     }
 }
 
-/// The ABI of the MPI that the launcher of this process belongs to, where that is certain: Slurm, PMI and PMIx work with all.
+/// The ABI of the MPI that the launcher of this process belongs to, if that is certain: Slurm, PMI and PMIx work with all.
 pub(crate) fn abi() -> Option<Abi> {
     let is_set = |name: &&str| std::env::var_os(name).is_some();
     if is_set(&"OMPI_COMM_WORLD_SIZE") {

@@ -55,7 +55,7 @@ const AFTER_THE_SPEAKER: Duration = Duration::from_millis(300);
 
 fn main() -> ExitCode {
     let result = Cli::try_parse();
-    // All ranks meet the same error; one message is enough.
+    // All ranks meet the same error, and one message is enough.
     let speaks = launcher::rank().is_none_or(|rank| rank == 0);
     let command = match result {
         Ok(cli) => cli.command,
@@ -63,6 +63,8 @@ fn main() -> ExitCode {
             if speaks {
                 // Help and version are also returned as errors; if they cannot be written, nothing can be reported.
                 let _unwritten: std::io::Result<()> = error.print();
+            } else {
+                let_the_speaker_print();
             }
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
@@ -95,7 +97,7 @@ fn main() -> ExitCode {
     let error = run::run(&options);
     complain(speaks, &error);
     if !speaks && error.is_of_node() && launcher::is_first_on_node() {
-        // Still alive: most likely the speaking rank has no error, and will not report this one.
+        // Still alive: most likely the speaking rank has no error and will not report this one.
         eprintln!("mpress: {error}");
     }
     ExitCode::from(error.exit_status())
@@ -117,9 +119,13 @@ fn complain(speaks: bool, error: &dyn std::error::Error) {
     if speaks {
         eprintln!("mpress: {error}");
     } else {
-        // mpirun ends the job when a rank fails: the others wait until the speaking rank has printed its message.
-        std::thread::sleep(AFTER_THE_SPEAKER);
+        let_the_speaker_print();
     }
+}
+
+/// mpirun ends the job when a rank fails: the others wait until the speaking rank has printed its message.
+fn let_the_speaker_print() {
+    std::thread::sleep(AFTER_THE_SPEAKER);
 }
 
 #[cfg(test)]

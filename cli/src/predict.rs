@@ -1,5 +1,5 @@
 //! `mpress predict`: how well the next receive call of a rank can be predicted. The evaluation of Afsahi and Dimopoulos,
-//! *Efficient Communication Using Message Prediction for Cluster of Multiprocessors* (2000), on any traces.
+//! *Efficient Communication Using Message Prediction for Cluster of Multiprocessors* (2000), for any traces.
 
 mod distribution;
 mod evaluate;

@@ -60,14 +60,14 @@ fn find_in(program: &OsStr, path: &OsStr) -> Result<PathBuf, Error> {
     }
 }
 
-/// Whether any user may execute a file, `None` if it does not exist. Only `exec` can tell for certain.
+/// Whether any user may execute a file; `None` if it does not exist. Only `exec` can tell for certain.
 fn executable(file: &Path) -> Option<bool> {
     let metadata = file.metadata().ok()?;
     Some(metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
 fn refused(program: &OsStr) -> Error {
-    Error::NotExecutable(shown(program), "it is no file with execute permission".to_owned())
+    Error::NotExecutable(shown(program), "not a file with execute permission".to_owned())
 }
 
 fn shown(program: &OsStr) -> String {

@@ -1,4 +1,4 @@
-//! `mpress replay`: evaluates the selector without a cluster. The links over which recorded messages are sent are simulated; the compressed sizes and
+//! `mpress replay`: evaluates the selector without a cluster. The links over which recorded messages are sent are simulated; compressed sizes and
 //! codec times are measured.
 
 mod dump;
@@ -19,14 +19,13 @@ use std::io::Write as _;
 use std::num::NonZeroI32;
 use std::path::{Path, PathBuf};
 
-/// Simulate what the selector would do with recorded messages, and what that would gain
+/// Simulate the selector's decisions for recorded messages, and their gain
 ///
 /// Compresses every message with every codec made for its kind, and measures ratios and
-/// times on this machine: as a program meets them, whose work between two messages has
-/// taken the caches from code and data of mpress (cold caches). Then simulates sending the
-/// messages, one after another, over five links: all raw, all with each codec, as the
-/// adaptive strategy decides, and with the best choice for each message in hindsight (the
-/// oracle); serial, and pipelined in chunks. The first table shows the result of each
+/// times on this machine with cold caches: between two messages, a program's own work
+/// evicts code and data of mpress. Then simulates sending the messages, one after
+/// another, over five links: all raw, all with each codec, as the adaptive strategy
+/// decides, and with the best choice for each message in hindsight (the oracle); serial, and pipelined in chunks. The first table shows the result of each
 /// codec for all messages, as a job with MPRESS_STRATEGY=fixed:CODEC would send them.
 ///
 /// PATH is a file of messages with its index FILE.idx next to it, a folder of such files,
@@ -58,12 +57,12 @@ pub(crate) struct Options {
     #[arg(long, value_enum, value_name = "cold|hot|both", default_value_t = Wanted::Cold)]
     caches: Wanted,
 
-    /// Show also what comes of the selector without this mechanism: length, idle, sample,
+    /// Also show the results of the selector without this mechanism: length, idle, sample,
     /// learning, hope or probe; may be given several times
     #[arg(long, value_name = "NAME", value_parser = mechanism)]
     ablate: Vec<Mechanism>,
 
-    /// A file for what was measured for each message and codec, as CSV
+    /// A file for the measurements of each message and codec, as CSV
     #[arg(long, value_name = "FILE")]
     dump: Option<PathBuf>,
 
@@ -96,18 +95,18 @@ const LINKS: [(&str, Link); 5] = [
     ("100 Gbit/s", Link { latency_us: 1.5, bandwidth_mb_s: 11_800.0 }),
 ];
 
-/// The ways to transfer a message: as a whole, and in chunks as the engine does it.
+/// The ways to transfer a message: as a whole, and in chunks as in the engine.
 const TRANSFERS: [(&str, Transfer); 2] =
     [("serial", Transfer::Serial), ("pipelined", Transfer::Pipelined { chunk: 63 << 10, from: 128 << 10 })];
 
-/// The caches that are asked for.
+/// The requested state of the caches.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Wanted {
-    /// They do not, as after work of the program
+    /// No, as after work of the program
     Cold,
-    /// They do, as if message followed message
+    /// Yes, as if message followed message
     Hot,
-    /// One after the other
+    /// Both, one after the other
     Both,
 }
 
@@ -126,7 +125,7 @@ struct Table {
     transfer: &'static str,
     link: String,
     caches: Caches,
-    /// The files' names, and what each strategy takes for them.
+    /// The files' names, and the times of each strategy for them.
     files: Vec<(String, Times)>,
 }
 

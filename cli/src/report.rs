@@ -50,7 +50,7 @@ enum Error {
     Print(io::Error),
 }
 
-/// A report, and the file that it is from.
+/// A report and its file.
 struct Named {
     file: String,
     report: JobReport,

@@ -1,4 +1,4 @@
-//! `mpress run`: becomes the program, with the preload library before its MPI library.
+//! `mpress run`: becomes the program, with the preload library loaded before its MPI library.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -11,6 +11,9 @@ use clap::{Args, ValueEnum};
 use crate::{detect, launcher, libraries, program};
 
 const PRELOAD: &str = "LD_PRELOAD";
+
+/// The settings file.
+const CONFIG: &str = "MPRESS_CONFIG";
 
 /// The folders in which the dynamic loader looks for libraries that are given by file name only.
 const FOLDERS: &str = "LD_LIBRARY_PATH";
@@ -62,7 +65,7 @@ Environment:
   MPRESS_REPORT     none, summary or full, as --report
   MPRESS_SAME_NODE  pass or compress, as --same-node
   MPRESS_THREADS    1 to 1024, as --threads
-  MPRESS_PREDICT    on: while a rank waits, decode what it will ask for next
+  MPRESS_PREDICT    on: while a rank waits, decode the messages it will ask for next
   MPRESS_TRACE      the folder for receive calls, as --record
   MPRESS_RECORD     the folder for samples of messages, as --record
   MPRESS_CONFIG     a settings file; docs/settings.md lists all settings
@@ -117,10 +120,10 @@ pub(crate) enum Error {
     Program(#[from] program::Error),
     #[error(transparent)]
     Library(#[from] libraries::Error),
-    /// The shim would pass everything through, hours into a queue.
+    /// The shim would pass everything through, possibly after hours in a queue.
     #[error(transparent)]
     Settings(#[from] mpress::SettingsError),
-    /// A file or folder that a setting names; the shim would do without it.
+    /// A file or folder that a setting names; the shim would do without it, or find out hours later.
     #[error("{0}")]
     File(String),
     #[error("`{}` cannot be preloaded: its path has a colon or a semicolon, at which the dynamic loader splits paths", .0.display())]
@@ -128,7 +131,7 @@ pub(crate) enum Error {
 }
 
 impl Error {
-    /// The same values as `env`, `nice` and `timeout` use.
+    /// The same values as in `env`, `nice` and `timeout`.
     pub(crate) fn exit_status(&self) -> u8 {
         match self {
             Self::Program(error) => error.exit_status(),
@@ -137,13 +140,13 @@ impl Error {
         }
     }
 
-    /// Whether other nodes may not have this error, as files may differ.
+    /// Whether other nodes may not have this error, because files may differ.
     pub(crate) fn is_of_node(&self) -> bool {
         matches!(self, Self::File(_) | Self::Settings(mpress::SettingsError::File { .. }))
     }
 }
 
-/// Becomes the program; returns only with the reason why that failed.
+/// Becomes the program; returns only if that failed, with the reason.
 pub(crate) fn run(options: &Options) -> Error {
     prepare(options).map_or_else(
         |error| error,
@@ -193,13 +196,15 @@ fn prepare(options: &Options) -> Result<Command, Error> {
     }
     let given = command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
     let vars: BTreeMap<_, _> = std::env::vars_os().chain(given).collect();
-    let mut settings = mpress::Settings::from_vars(vars)?;
-    // Only rank 0 reads it.
-    settings.links = settings.links.filter(|_| launcher::rank().is_none_or(|rank| rank == 0));
+    // The program may go to another folder before it starts its MPI. A variable overrides the file, so paths in it are passed on, too.
+    if let Some(file) = vars.get(OsStr::new(CONFIG)).filter(|file| !file.is_empty()) {
+        command.env(CONFIG, std::path::absolute(file).unwrap_or_else(|_| file.into()));
+    }
+    let settings = mpress::Settings::from_vars(vars)?;
+    command.envs(settings.paths());
     if !settings.disable {
-        if settings.strategy != mpress::Strategy::Off {
-            settings.check_files().map_err(Error::File)?;
-        }
+        let is_first = launcher::rank().is_none_or(|rank| rank == 0);
+        settings.check_files(is_first).map_err(Error::File)?;
         for folder in [&settings.trace, &settings.record].into_iter().flatten() {
             mpress_record::make_folder(folder).map_err(Error::File)?;
         }
@@ -216,8 +221,8 @@ struct Named<'a> {
 }
 
 impl<'a> Named<'a> {
-    /// `LD_PRELOAD` is split at blanks and colons and has no quoting. `LD_LIBRARY_PATH` is split only at colons and semicolons, so a library whose
-    /// path contains a blank is given by its file name, and its folder in `LD_LIBRARY_PATH`.
+    /// `LD_PRELOAD` is split at blanks and colons and has no quoting. `LD_LIBRARY_PATH` is split only at colons and semicolons. So a library whose
+    /// path contains a blank is given by its file name, with its folder in `LD_LIBRARY_PATH`.
     fn new(path: &'a Path) -> Result<Self, Error> {
         let has = |text: &OsStr, is: fn(&u8) -> bool| text.as_encoded_bytes().iter().any(is);
         let splits = |byte: &u8| *byte == b':' || byte.is_ascii_whitespace();

@@ -1,4 +1,4 @@
-//! Sender and receiver of messages by one codec in one process, and how long the engine takes, as in the report of a job: with the look whether a
+//! Sender and receiver of messages with one codec in one process, and the engine's times as in a job's report: including the check whether a
 //! message is worthwhile, buffers, and the checksum of the frame. With cold caches these take as long as the codec.
 
 use mpress::{Codec, Destination, Engine, FrameError, Kind, Knowledge, Settings, Stats, Strategy};
@@ -8,15 +8,15 @@ use std::mem::MaybeUninit;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Coding {
     pub(crate) encode_ns: f64,
-    /// Zero where the message is sent raw.
+    /// Zero if the message is sent raw.
     pub(crate) decode_ns: f64,
 }
 
-/// Sender and receiver of messages by one codec.
+/// Sender and receiver of messages with one codec.
 pub(crate) struct Sides {
     kind: Kind,
     engine: Engine,
-    /// Where the receiver wants the message.
+    /// The receiver's buffer for the message.
     room: Vec<MaybeUninit<u8>>,
 }
 
@@ -28,7 +28,7 @@ impl Sides {
         Self { kind, engine, room: vec![MaybeUninit::new(0); longest] }
     }
 
-    /// Encodes and decodes a message, each after some work: the length of its frame, if it has one, and the times.
+    /// Encodes and decodes a message, each after some work. Returns the length of its frame, if it has one, and the times.
     ///
     /// # Errors
     /// If the frame cannot be decoded.
@@ -60,7 +60,7 @@ impl Coding {
         Self { encode_ns: middle(|coding| coding.encode_ns), decode_ns: middle(|coding| coding.decode_ns) }
     }
 
-    /// What was counted meanwhile.
+    /// The counts since then.
     fn between(before: &Stats, after: &Stats) -> Self {
         let (before, after) = (before.total(), after.total());
         Self {

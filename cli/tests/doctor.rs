@@ -59,17 +59,36 @@ fn what_is_wrong_is_the_exit_status() {
     fails("MPRESS_SAME_NODE=pass", "on one node");
     fails("MPRESS_SAME_NODE=often", "expected pass or compress");
     fails("MPRESS_STRATEGY=off", "MPRESS_STRATEGY is off");
-    fails("MPRESS_HEURISTICS=/no/such", "network: ");
+    fails("MPRESS_HEURISTICS=/no/such", ": /no/such/network.toml: No such file");
+    fails("MPRESS_LINKS=/dev/null/links", ": /dev/null/links: Not a directory");
+    fails("MPRESS_REPORT_FILE=/no/such/r.json", ": /no/such/r.json cannot be written: No such file");
+    let guided = ["env", "MPRESS_STRATEGY=guided", "MPRESS_GUIDE=/no/such", "true"];
+    let (status, stdout, _) = doctor(&dir, &guided);
+    assert!(status == Some(1) && stdout.contains(": /no/such: No such file"), "{stdout}");
     // Two processes that both claim to be the first.
     let (_, stdout, _) = doctor(&dir, &["sh", "-c", "\"$@\"; \"$@\"", "both", "true"]);
     assert!(stdout.contains("2 processes, but only 1 different rank"), "{stdout}");
-    // Ranks that were started and did not answer, and a launcher that fails.
+    // Ranks that were started but did not answer, and a launcher that fails.
     fails("PMI_SIZE=3", "3 ranks were started, but only 1 answered");
     let (status, stdout, _) =
         doctor(&dir, &["sh", "-c", "\"$@\"; echo no such host >&2; exit 3", "launcher", "true"]);
     assert!(status == Some(1) && stdout.contains("failed (exit status: 3): no such host"), "{stdout}");
     let (_, stdout, _) = doctor(&dir, &["sh", "-c", "\"$@\"; echo 'mpress-doctor {}'", "launcher", "true"]);
     assert!(stdout.contains("1 ranks have another version"), "{stdout}");
+}
+
+/// As `mpress calibrate` leaves it on one node.
+#[test]
+fn a_folder_of_heuristics_may_lack_the_network() {
+    let dir = libraries("lacks");
+    let heuristics = dir.join("heuristics");
+    fs::create_dir(&heuristics).unwrap();
+    let compression = include_str!("../../engine/heuristics/compression.toml");
+    fs::write(heuristics.join("compression.toml"), compression).unwrap();
+    let setting = format!("MPRESS_HEURISTICS={}", heuristics.display());
+    let (status, stdout, stderr) = doctor(&dir, &["env", &setting, "MPRESS_SAME_NODE=compress", "true"]);
+    assert_eq!(status, Some(0), "{stdout}{stderr}");
+    assert!(stdout.contains("note  network: not measured"), "{stdout}");
 }
 
 #[test]

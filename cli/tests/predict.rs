@@ -1,4 +1,4 @@
-//! `mpress predict` as a user runs it: the figures of the paper on real traces, CSV, pictures, and files that are not traces.
+//! `mpress predict` as a user runs it: the figures of the paper from real traces, CSV, pictures, and files that are not traces.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
@@ -25,7 +25,7 @@ fn all() -> Option<PathBuf> {
     }
     // Not by `eprintln!`: the harness hides the output of a passing test.
     let _shown =
-        io::stderr().write_all(b"SKIPPED: the traces of all runs, which do not lie beside the repository\n");
+        io::stderr().write_all(b"SKIPPED: the traces of all runs, which are not next to the repository\n");
     None
 }
 
@@ -67,7 +67,7 @@ fn few_traces_as_csv() {
     for ((run, predictor), [min, mean, max, _]) in &rows {
         assert!(0.0 <= *min && min <= mean && mean <= max && *max <= 1.0, "{run} {predictor}");
     }
-    // A cycle of 12 calls in 2418: the misses are the first 12, and the one that closes it. Its head is stored twice.
+    // A cycle of 12 calls in 2418: the misses are the first 12 and the one that closes it. Its head is stored twice.
     assert_eq!(row(&rows, "bt.W.4", "single-cycle"), [0.994_624, 0.994_624, 0.994_624, 13.0]);
     assert_eq!(row(&rows, "bt.W.4", "tagging")[3], 12.0);
     // 12 different messages in turn fit only into a set of 12.

@@ -41,7 +41,7 @@ fn all_of_a_recorded_trace_is_replayed() {
     assert_eq!(row.split_whitespace().rev().nth(1), Some("3/3"), "{row}");
 }
 
-/// Messages, bytes and ratio over the job's link, without messages inside nodes, can be compared with the job's report.
+/// Messages, bytes and ratio over the job's link, without messages inside nodes, for comparison with the job's report.
 #[test]
 fn a_recording_is_replayed_as_the_job_ran() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("replay-nodes");
@@ -69,7 +69,7 @@ fn a_recording_is_replayed_as_the_job_ran() {
     };
     assert_eq!(words(&all, "diffpack-fast")[1..4], ["4", "4", "32768"]);
     let codec = words(&text, "diffpack-fast");
-    assert_eq!(codec[1..4], ["3", "3", "24576"], "that to rank 0 stays on the node");
+    assert_eq!(codec[1..4], ["3", "3", "24576"], "the one to rank 0 stays on the node");
     let (raw, wire) = (24576.0, codec[4].parse::<f64>().unwrap());
     assert_eq!(codec[5], format!("{:.3}", raw / wire));
     assert!(text.contains("serial, 40 us, 11.8 MB/s, cold caches\n"), "{text}");
@@ -85,7 +85,7 @@ fn a_recording_is_replayed_as_the_job_ran() {
     }
 }
 
-/// All strategies by name, with cold caches and with hot ones, and what was measured for each message.
+/// All strategies by name, with cold caches and with hot ones, and the measurements of each message.
 #[test]
 fn caches_are_cold_or_hot_and_what_was_measured_is_written() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("replay-caches");
@@ -135,7 +135,7 @@ fn caches_are_cold_or_hot_and_what_was_measured_is_written() {
     assert!(fast.iter().all(|row| row[5].parse::<usize>().unwrap() < row[2].parse().unwrap()));
     let ns = |text: &str| text.parse::<u64>().unwrap();
     assert!(rows.iter().all(|row| ns(row[6]) <= ns(row[8]) && ns(row[7]) <= ns(row[9])), "{text}");
-    // What is sent raw is not decoded.
+    // A message sent raw is not decoded.
     let raw: Vec<_> = rows.iter().filter(|row| row[5].is_empty()).collect();
     assert!(raw.iter().all(|row| row[7] == "0" && row[9] == "0"), "{text}");
 }

@@ -2,12 +2,15 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 const LAUNCHER: [&str; 12] = [
     "OMPI_COMM_WORLD_SIZE",
@@ -143,7 +146,8 @@ fn installed_libraries_are_beside_the_command() {
     let place = Place::new("installed");
     fs::create_dir(place.0.join("bin")).unwrap();
     fs::create_dir(place.0.join("elsewhere")).unwrap();
-    // Not a copy: a process that another test starts meanwhile would have it open for writing, and then it cannot be run.
+    // Not a copy: a process that another test starts meanwhile would have the copy open for writing, and then it could
+    // not be run.
     fs::hard_link(env!("CARGO_BIN_EXE_mpress"), place.0.join("bin/mpress")).unwrap();
     let link = place.0.join("elsewhere/mpress");
     std::os::unix::fs::symlink("../bin/mpress", &link).unwrap();
@@ -228,6 +232,15 @@ fn a_wrong_setting_is_refused_before_the_program_starts() {
     for name in ["MPRESS_TRACE", "MPRESS_RECORD"] {
         wrong(&[], name, &format!("{text}/in"), &format!("{text}/in: Not a directory"));
     }
+    for name in ["MPRESS_REPORT_FILE", "MPRESS_GUIDE", "MPRESS_LINKS"] {
+        let line = |file: &str, why: &str| format!("mpress: {file} cannot be written: {why}");
+        let (new, inside) = (format!("{none}/r.json"), format!("{text}/r.json"));
+        wrong(&[], name, &new, &line(&new, "No such file or directory"));
+        if name != "MPRESS_LINKS" {
+            wrong(&[], name, &inside, &line(&inside, "Not a directory"));
+        }
+    }
+    wrong(&["--strategy", "off"], "MPRESS_REPORT_FILE", &folder, &format!("{folder} cannot be written"));
     file("memory.toml", "Dear diary\n");
     file("network.toml", "Dear diary\n");
     wrong(&[], "MPRESS_HEURISTICS", &folder, &format!("{folder}/network.toml: line 1: "));
@@ -239,7 +252,7 @@ fn what_is_no_wrong_setting_is_left_to_the_shim() {
     let records = place.0.join("a/b");
     let config = place.file("config.toml", "record_limit = \"8MB\"\nthreads = 2\n", 0o644);
     let mut command = place.run(&["--report", "full", "--", "env"]);
-    // An option goes before a variable, links and records may be new, and modules of clusters set such names.
+    // An option takes precedence over a variable; links and records may be new; modules of clusters set such names.
     command.env("MPRESS_REPORT", "loud").env("MPRESS_RECORD_LIMIT", "8M").env("MPRESS_ROOT", "/opt");
     command.env("MPRESS_LINKS", place.0.join("links.toml")).env("MPRESS_RECORD", &records);
     let output = command.env("MPRESS_CONFIG", config).output().unwrap();
@@ -254,6 +267,40 @@ fn what_is_no_wrong_setting_is_left_to_the_shim() {
     assert!(disabled.status().unwrap().success());
 }
 
+/// The program may go to another folder before it starts its MPI.
+#[test]
+fn paths_of_settings_count_from_the_folder_of_the_start() {
+    let place = Place::new("folder");
+    place.file("mpress.toml", "guide = \"guide.toml\"\nreport_file = \"/tmp/r.json\"\n", 0o644);
+    let mut command = place.run(&["--record", "rec", "--", "sh", "-c", "cd / && exec env"]);
+    command.current_dir(&place.0).env("MPRESS_CONFIG", "mpress.toml").env("MPRESS_LINKS", "a/../links.toml");
+    fs::create_dir(place.0.join("a")).unwrap();
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let given = |name: &str| variable(&output, name).map(PathBuf::from);
+    for (name, file) in [
+        ("MPRESS_CONFIG", "mpress.toml"),
+        ("MPRESS_LINKS", "a/../links.toml"),
+        ("MPRESS_GUIDE", "guide.toml"),
+        ("MPRESS_REPORT_FILE", "/tmp/r.json"),
+        ("MPRESS_TRACE", "rec"),
+        ("MPRESS_RECORD", "rec"),
+    ] {
+        assert_eq!(given(name), Some(place.0.join(file)), "{name}");
+    }
+    assert_eq!(given("MPRESS_HEURISTICS"), None);
+    assert!(place.0.join("rec").is_dir());
+}
+
+#[test]
+fn a_folder_whose_name_is_not_utf_8_is_the_one_that_is_made() {
+    let place = Place::new("bytes");
+    let records = place.0.join(OsStr::from_bytes(b"r\xe9"));
+    let status = place.run(&["--record"]).arg(&records).args(["--", "true"]).status().unwrap();
+    assert!(status.success() && records.is_dir());
+    assert_eq!(fs::read_dir(&place.0).unwrap().count(), 2, "that and `lib`");
+}
+
 #[test]
 fn only_the_first_rank_complains() {
     let place = Place::new("ranks");
@@ -265,22 +312,30 @@ fn only_the_first_rank_complains() {
         };
         assert_eq!(stderr("0").lines().count(), 1);
         assert_eq!(stderr("1"), "");
+        let start = Instant::now();
         let wrong = place.run(&["--no-such-flag", "x"]).env(rank, "3").output().unwrap();
+        assert!(start.elapsed() > Duration::from_millis(250), "the first rank has no time to print");
         assert_eq!((wrong.status.code(), text(&wrong.stderr)), (Some(2), String::new()));
     }
-    // Rank 0 may be on a node that has the file.
-    let stderr = |name: &str, rank: &str| {
+    // Rank 0 may be on a node that has the file, or another one of that name.
+    let stderr = |name: &str, value: &str, rank: &str| {
         let mut command = place.run(&["--", "true"]);
-        command.env(name, "/none/mpress.toml").env("SLURM_PROCID", "4").env("SLURM_LOCALID", rank);
+        command.env(name, value).env("SLURM_PROCID", "4").env("SLURM_LOCALID", rank);
         let output = command.output().unwrap();
         assert_eq!(output.status.code(), Some(2));
         text(&output.stderr)
     };
-    assert!(stderr("MPRESS_CONFIG", "0").starts_with("mpress: /none/mpress.toml: No such file"));
-    assert_eq!(
-        (stderr("MPRESS_CONFIG", "1"), stderr("MPRESS_STRATEGY", "0")),
-        (String::new(), String::new())
-    );
+    let none = "/none/mpress.toml".to_owned();
+    let key = place.file("key.toml", "root = 1\n", 0o644);
+    let value = place.file("value.toml", "threads = 0\n", 0o644);
+    for (file, why) in
+        [(none, "No such file"), (key, "root: unknown setting"), (value, "threads=0: expected a number")]
+    {
+        let line = stderr("MPRESS_CONFIG", &file, "0");
+        assert!(line.starts_with(&format!("mpress: {file}: {why}")), "{line}");
+        assert_eq!(stderr("MPRESS_CONFIG", &file, "1"), "");
+    }
+    assert_eq!(stderr("MPRESS_STRATEGY", "/none/mpress.toml", "0"), "");
 }
 
 #[test]
@@ -312,7 +367,7 @@ fn man_pages_and_completions_are_written_below_a_prefix() {
     assert!(file("bash-completion/completions/mpress").contains("--same-node"));
     assert!(file("zsh/site-functions/_mpress").starts_with("#compdef mpress"));
     assert!(file("fish/vendor_completions.d/mpress.fish").contains("same-node"));
-    // The command that writes them is for packagers only.
+    // The command that writes them is only for packagers.
     assert!(!prefix.join("share/man/man1/mpress-manual.1").exists());
     assert!(!text(&bare().arg("--help").output().unwrap().stdout).contains("manual"));
 }

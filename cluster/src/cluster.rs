@@ -32,16 +32,16 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Creates a cluster, after removing what killed processes have left of theirs.
+    /// Creates a cluster, after removing the remains of killed processes' clusters.
     ///
     /// # Errors
-    /// [`Error::NotPermitted`], [`Error::Nodes`], the first system command that failed; nothing is left behind then.
+    /// [`Error::NotPermitted`], [`Error::Nodes`], or the first system command that failed; then nothing is left behind.
     pub fn new(config: Config) -> Result<Self, Error> {
         may_try().map_err(Error::NotPermitted)?;
         if !(1..=MOST_NODES).contains(&config.nodes) {
             return Err(Error::Nodes { asked: config.nodes, most: MOST_NODES });
         }
-        // What cannot be removed does no harm; another process may be sweeping at the same time.
+        // Failure to remove something does no harm; another process may be sweeping at the same time.
         let _as_far_as_it_went: Result<(), Error> = sweep();
         let tag = Tag::new();
         registry::build(tag, || {
@@ -51,7 +51,7 @@ impl Cluster {
         Ok(Self { tag, config })
     }
 
-    /// Checks that this process may create namespaces, connect them and cap links. Briefly does all of this.
+    /// Checks that this process may create namespaces, connect them and cap links, by briefly doing so.
     ///
     /// # Errors
     /// [`Error::NotPermitted`] with the reason; [`Error::Interrupted`].
@@ -81,7 +81,7 @@ impl Cluster {
         self.config.rate
     }
 
-    /// Changes the rate of a node's link, in both directions. With two nodes only what it sends is capped: the other one's cap is that of what it
+    /// Changes the rate of a node's link, in both directions. With two nodes only what it sends is capped: the other node's cap limits what it
     /// receives.
     ///
     /// # Errors
@@ -98,7 +98,7 @@ impl Cluster {
         net::bytes_sent(self.tag, node)
     }
 
-    /// The number of bytes that each node has sent so far; the difference of two is the traffic in between.
+    /// The number of bytes that each node has sent so far; the difference between two calls is the traffic in between.
     ///
     /// # Errors
     /// [`Error::Command`] if a counter cannot be read.
@@ -127,12 +127,12 @@ impl Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        // The next cluster sweeps up what this leaves.
+        // The next cluster removes what is left.
         let _cannot_be_reported: Result<(), Error> = registry::remove(self.tag);
     }
 }
 
-/// Detects known obstacles, with a clearer message than the failure itself would have.
+/// Detects known obstacles, for a clearer message than the failure itself would give.
 fn may_try() -> Result<(), String> {
     if !nix::unistd::geteuid().is_root() {
         return Err("making network namespaces needs root".to_owned());

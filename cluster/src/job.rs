@@ -100,19 +100,19 @@ impl Job {
         self
     }
 
-    /// Keeps each rank on one processor, as on clusters: rank 0 on the first that this process may use, rank 1 on the next, and so on in turn. Otherwise
-    /// the system may leave two busy ranks on one processor and two waiting ones on another for seconds, which no measurement should depend on. The
-    /// threads of a rank share its processor.
+    /// Pins each rank to one processor, as on clusters: rank 0 to the first that this process may use, rank 1 to the next, and so on in turn.
+    /// Otherwise the system may leave two busy ranks on one processor and two waiting ones on another for seconds, which would distort measurements.
+    /// The threads of a rank share its processor.
     pub fn pinned(&mut self) -> &mut Self {
         self.pinned = true;
         self
     }
 
-    /// Lets ranks that wait make way for others, where the MPI would have them spin: with more ranks than processors seconds would become minutes. What
-    /// that needs is built in this folder, and preloaded before the libraries that the environment names. Not for measurements.
+    /// Lets waiting ranks yield where the MPI would have them spin: with more ranks than processors, seconds would become minutes. The library for
+    /// that is built in this folder and preloaded before the libraries that the environment names. Not for measurements.
     ///
     /// # Errors
-    /// Those of [`yielding`].
+    /// As for [`yielding`].
     pub fn yielding(&mut self, dir: &Path) -> Result<&mut Self, Error> {
         const PRELOAD: &str = "LD_PRELOAD";
         if let Some(library) = yielding(self.mpi, dir, None)? {
@@ -138,18 +138,18 @@ impl Job {
         matches!(self.place, Place::Nodes(_, nodes) if nodes > 1)
     }
 
-    /// The command that runs the job, to be started in any way.
+    /// The command that runs the job, to be started by a thread that waits for its end: the job ends with that thread.
     #[must_use]
     pub fn command(&self) -> Command {
-        let mut command = match self.place {
-            Place::Local => system(self.mpi.mpirun()),
-            Place::Nodes(tag, _) => {
-                let mut command = system("ip");
-                command.args(["netns", "exec", &tag.node(0), "unshare", "--uts", "--ipc", "/bin/sh", "-c"]);
-                command.args([BECOME, &host(0), self.mpi.mpirun()]);
-                command
-            }
-        };
+        // Its process group is its own, so Ctrl-C does not reach it: it gets SIGTERM when the thread ends that has started it, and so does not outlive a
+        // killed test.
+        let mut command = system("setpriv");
+        command.args(["--pdeathsig", "TERM"]);
+        if let Place::Nodes(tag, _) = self.place {
+            command.args(["ip", "netns", "exec", &tag.node(0), "unshare", "--uts", "--ipc", "/bin/sh", "-c"]);
+            command.args([BECOME, &host(0)]);
+        }
+        command.arg(self.mpi.mpirun());
         for (name, _) in std::env::vars_os() {
             if name.as_encoded_bytes().starts_with(b"MPRESS_") {
                 command.env_remove(name);
@@ -167,7 +167,7 @@ impl Job {
             command.args(["/bin/sh", "-c", &pinning(rank), "sh"]);
         }
         if !self.env.is_empty() {
-            // The same way for both MPIs, all nodes and all values; an empty value crashes MPICH's -genv.
+            // The same method for both MPIs, all nodes and all values; an empty value crashes MPICH's -genv.
             command.arg("env").args(self.env.iter().map(|(name, value)| {
                 let mut pair = name.clone();
                 pair.push("=");
@@ -183,7 +183,7 @@ impl Job {
     }
 
     fn open_mpi(&self, command: &mut Command) {
-        // There are more ranks than cores: a waiting rank must yield.
+        // With more ranks than cores, a waiting rank must yield.
         command.env("OMPI_MCA_mpi_yield_when_idle", "1");
         // With binding, each node would put its first rank on core 0, which all nodes share.
         command.args(["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]);
@@ -204,7 +204,7 @@ impl Job {
 
     fn mpich(&self, command: &mut Command) {
         if let Place::Nodes(tag, nodes) = self.place {
-            // Otherwise UCX finds shared memory that works across namespaces, and does not use the links.
+            // Otherwise UCX finds shared memory that works across namespaces and does not use the links.
             command.env("UCX_TLS", "tcp,self").env("UCX_NET_DEVICES", "eth0");
             command.args(["-launcher", "ssh", "-launcher-exec"]).arg(tag.agent());
             command.args(["-iface", "eth0", "-hosts", &self.slots(nodes)]);
@@ -236,7 +236,7 @@ impl Job {
     }
 }
 
-/// A shell's commands that run another command on the processor of this rank, or on any if that is not possible.
+/// Shell commands that run another command on the processor of this rank, or on any if that is not possible.
 fn pinning(rank: &str) -> String {
     let processors = processors();
     if processors.is_empty() {
@@ -248,7 +248,7 @@ fn pinning(rank: &str) -> String {
     format!("{cpu}; command -v taskset >/dev/null || cpu=; exec ${{cpu:+taskset -c $cpu}} \"$@\"")
 }
 
-/// The processors that this process may use; none if that is not known.
+/// The processors that this process may use; empty if unknown.
 fn processors() -> Vec<usize> {
     let allowed = sched_getaffinity(Pid::from_raw(0)).unwrap_or_default();
     (0..CpuSet::count()).filter(|&cpu| allowed.is_set(cpu) == Ok(true)).collect()
@@ -266,12 +266,12 @@ mod tests {
     fn a_local_job_is_plain_mpirun() {
         let mut job = Launcher::Local.mpirun(Mpi::Mpich, 2);
         job.program("./app").args(["1", "2"]);
-        assert_eq!(words(&job), "mpirun.mpich -n 2 ./app 1 2");
+        assert_eq!(words(&job), "setpriv --pdeathsig TERM mpirun.mpich -n 2 ./app 1 2");
         assert!(!job.is_networked());
         let mut job = Launcher::Local.mpirun(Mpi::OpenMpi, 4);
         job.program("./app").env("LD_PRELOAD", "/x.so").env("EMPTY", "");
-        let options = "--allow-run-as-root --oversubscribe --bind-to none -n 4";
-        assert_eq!(words(&job), format!("mpirun.openmpi {options} env LD_PRELOAD=/x.so EMPTY= ./app"));
+        let expected = "mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none -n 4 env LD_PRELOAD=/x.so EMPTY= ./app";
+        assert!(words(&job).ends_with(expected), "{}", words(&job));
     }
 
     #[test]
@@ -294,10 +294,8 @@ mod tests {
         let mut job = Launcher::Local.mpirun(Mpi::OpenMpi, 2);
         job.place = Place::Nodes(tag, 2);
         let text = words(job.program("./app"));
-        assert!(
-            text.starts_with(&format!("ip netns exec {} unshare --uts --ipc /bin/sh -c ", tag.node(0))),
-            "{text}"
-        );
+        let start = format!(" ip netns exec {} unshare --uts --ipc /bin/sh -c ", tag.node(0));
+        assert!(text.contains(&start), "{text}");
         assert!(text.ends_with(" -H n0:2,n1:2 -n 4 ./app"), "{text}");
         assert!(job.is_networked());
         assert_eq!(job.ranks(), 4);

@@ -1,8 +1,8 @@
 //! An emulated cluster on one machine, and MPI jobs on it.
 //!
 //! Every node is a network namespace with one interface, `eth0`, capped to the rate of a real network. All nodes are connected to one switch, which
-//! has its own namespace: nothing appears among the host's interfaces, the host's firewall does not see the traffic, and several clusters can exist
-//! at the same time.
+//! has its own namespace. So nothing appears among the host's interfaces, the host's firewall does not see the traffic, and several clusters can
+//! exist at the same time.
 //!
 //! ```no_run
 //! use mpress_cluster::{Cluster, Config, Mpi, Rate};
@@ -22,8 +22,8 @@
 //! Creating namespaces requires root; [`Cluster::permitted`] checks whether it would work. [`Launcher`] lets the same code run a job on a cluster or,
 //! without one, on this host.
 //!
-//! A program that handles Ctrl-C should call [`tear_down_all`] there: otherwise only `Drop` tears a cluster down, and the next [`Cluster::new`]
-//! sweeps up what a killed process left.
+//! A program that handles Ctrl-C should call [`tear_down_all`] there. Otherwise only `Drop` tears a cluster down, and the next [`Cluster::new`]
+//! removes what a killed process left. A job ends with the thread that has started it, however that ends (util-linux's `setpriv`).
 
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,5 @@
-//! MPI libraries, by the names of their tools. Debian names those of its two MPIs so that both can be installed; `cargo xtask mpis` creates wrappers
-//! with such names for the others.
+//! MPI libraries, by the names of their tools. Debian's names allow both of its MPIs to be installed; `cargo xtask mpis` creates wrappers with such
+//! names for the others.
 
 use std::fmt;
 use std::str::FromStr;
@@ -41,12 +41,12 @@ pub enum Abi {
     OpenMpi,
     /// MPICH's.
     Mpich,
-    /// That of the MPI 5.0 standard.
+    /// The one of the MPI 5.0 standard.
     Standard,
 }
 
 impl Abi {
-    /// The name in that of the shim.
+    /// Its name in the name of the shim.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,5 @@
-//! The names of a cluster's parts: they contain the process that owns them, so that leftovers can be recognised.
+//! The names of a cluster's parts: they contain the id of the process that owns them, so that leftovers can be
+//! recognised.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -28,7 +29,7 @@ impl Tag {
         Self { pid: std::process::id(), serial: SERIAL.fetch_add(1, Ordering::Relaxed) }
     }
 
-    /// The tag in the name of a namespace or a directory; `None` if the name is not one of a cluster.
+    /// The tag in the name of a namespace or a directory; `None` if the name is not a cluster's.
     pub(crate) fn parse(name: &str) -> Option<Self> {
         let mut parts = name.strip_prefix(PREFIX)?.splitn(3, '-');
         let tag = Self { pid: number(parts.next()?)?, serial: number(parts.next()?)? };
@@ -80,12 +81,12 @@ pub(crate) fn host(node: usize) -> String {
     format!("n{node}")
 }
 
-/// The address of a node; clusters are isolated from each other, so all use the same addresses.
+/// The address of a node. Clusters are isolated from each other, so all use the same addresses.
 pub(crate) fn address(node: usize) -> String {
     format!("10.77.0.{}", node + 1)
 }
 
-/// Accepts digits only: `parse` alone would accept a sign, too.
+/// Accepts only digits: `parse` alone would accept a sign, too.
 fn number(digits: &str) -> Option<u32> {
     if digits.bytes().all(|b| b.is_ascii_digit()) { digits.parse().ok() } else { None }
 }

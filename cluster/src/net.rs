@@ -89,7 +89,8 @@ pub(crate) fn bytes_sent(tag: Tag, node: usize) -> Result<u64, Error> {
     })
 }
 
-/// Ends every process in the namespaces and removes these. Continues after an error, and returns the first one.
+/// Ends every process in the namespaces and removes the namespaces. Continues after an error, and returns the
+/// first one.
 pub(crate) fn remove(namespaces: &[String]) -> Result<(), Error> {
     // A namespace without a name persists, with its links, as long as a process is in it.
     let emptied = wait_until(DYING, || {

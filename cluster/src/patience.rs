@@ -1,8 +1,8 @@
 //! Retries for MPICH, which hangs in `MPI_Finalize` over UCX and TCP, with and without mpress.
 //!
-//! There a rank that has flushed its connections waits for the others in a barrier of the process manager and does not answer other ranks in the
-//! meantime; a rank that still has a connection to flush waits for such an answer. MPICH 4.2 removed that barrier ([pmodels/mpich#6596]). With 4.0.2
-//! it affected 12 of 20 jobs of a few messages with two ranks on each of two nodes, and 3 of 20 with one rank on each.
+//! A rank that has flushed its connections waits for the others in a barrier of the process manager and does not answer other ranks in the meantime.
+//! A rank that still has a connection to flush waits for such an answer. MPICH 4.2 removed that barrier ([pmodels/mpich#6596]). With 4.0.2, it
+//! affected 12 of 20 jobs of a few messages with two ranks on each of two nodes, and 3 of 20 with one rank on each.
 //!
 //! [pmodels/mpich#6596]: https://github.com/pmodels/mpich/pull/6596
 
@@ -29,12 +29,12 @@ pub struct Finished {
 impl Job {
     /// Runs the job, and again if MPICH hung in `MPI_Finalize` after the work, with up to `tries` attempts in total.
     ///
-    /// `worked` gets the standard output and returns whether the job has completed its work, for which the program must flush its last line. Only a
-    /// job of MPICH over a network that has worked, and of which a rank waits for its process manager, is retried, immediately: about 3 seconds per
-    /// attempt. 20 tries are plenty. Any other hang lasts until the limit and is an error, without a retry.
+    /// `worked` gets the standard output and returns whether the job has completed its work; for that, the program must flush its last line. A job
+    /// is retried only if it is MPICH's, runs over a network, has completed its work, and one of its ranks waits for its process manager. The retry
+    /// is immediate: about 3 seconds per attempt. 20 tries are plenty. Any other hang lasts until the limit and is an error, without a retry.
     ///
     /// # Errors
-    /// [`Error::TimedOut`] for a hang other than the known one, [`Error::HungInFinalize`] after too many of those, and as for [`Job::run`].
+    /// [`Error::TimedOut`] for a hang other than the known one, [`Error::HungInFinalize`] after too many of the known ones, and as for [`Job::run`].
     pub fn run_patiently(
         &self,
         limit: Duration,

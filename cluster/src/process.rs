@@ -1,6 +1,8 @@
 //! System processes: short commands run to completion, and signals without unsafe code.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -50,15 +52,44 @@ pub(crate) fn end(pid: u32) {
     signal(pid, Signal::SIGKILL);
 }
 
+/// All processes.
+pub(crate) fn all() -> impl Iterator<Item = u32> {
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// The parent of a process; `None` if the process has ended, whether it was reaped or not.
+pub(crate) fn parent(pid: u32) -> Option<u32> {
+    // `PID (NAME) STATE PARENT ...`, where the name may contain anything.
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let mut words = stat.rsplit_once(')')?.1.split_whitespace();
+    words.next().filter(|&state| state != "Z")?;
+    words.next()?.parse().ok()
+}
+
+/// The living processes that this process has started, directly or not.
+pub(crate) fn descendants() -> Vec<u32> {
+    let parents: BTreeMap<u32, u32> = all().filter_map(|pid| Some((pid, parent(pid)?))).collect();
+    let own = std::process::id();
+    let above = |pid: u32| std::iter::successors(Some(pid), |pid| parents.get(pid).copied());
+    // Processes that change meanwhile must not make it endless.
+    parents
+        .keys()
+        .copied()
+        .filter(|&pid| above(pid).take(parents.len()).skip(1).any(|pid| pid == own))
+        .collect()
+}
+
 /// Sends a signal to every process in a group.
 pub(crate) fn signal_group(group: u32, signal: Signal) {
     if let Some(group) = target(group) {
-        // The group may not exist any more, and nothing can be done about another failure.
+        // The group may no longer exist; other failures cannot be handled.
         let _gone: Result<(), Errno> = killpg(group, signal);
     }
 }
 
-fn signal(pid: u32, signal: Signal) {
+/// Sends a signal to a process.
+pub(crate) fn signal(pid: u32, signal: Signal) {
     if let Some(pid) = target(pid) {
         let _gone: Result<(), Errno> = kill(pid, signal);
     }

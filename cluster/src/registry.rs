@@ -5,33 +5,43 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use nix::sys::signal::Signal;
 
 use crate::names::Tag;
+use crate::process::{descendants, end, parent, signal, wait_until};
+use crate::run::GRACE;
 use crate::{Error, sweep};
 
 struct Registry {
     clusters: Vec<Tag>,
-    groups: Vec<u32>,
+    /// The number of jobs that run.
+    jobs: usize,
     closed: bool,
 }
 
-static REGISTRY: Mutex<Registry> =
-    Mutex::new(Registry { clusters: Vec::new(), groups: Vec::new(), closed: false });
+static REGISTRY: Mutex<Registry> = Mutex::new(Registry { clusters: Vec::new(), jobs: 0, closed: false });
 
 /// Held while a cluster is created or removed, so that a signal handler never removes one that is being created.
 static BUILDING: Mutex<()> = Mutex::new(());
 
-/// Tears down every cluster of this process and ends its jobs; nothing can be started afterwards.
+/// Tears down every cluster of this process and ends its jobs and every other process that it has started, such as cargo and what cargo has started;
+/// no job or cluster can be started afterwards.
 ///
 /// For a handler of Ctrl-C that then ends the process. Everything still waiting for a job gets [`Error::Interrupted`]. The next cluster on this host
-/// sweeps up what could not be removed.
+/// removes the rest.
 pub fn tear_down_all() {
-    let groups = {
-        let mut registry = lock(&REGISTRY);
-        registry.closed = true;
-        registry.groups.clone()
+    lock(&REGISTRY).closed = true;
+    let processes = {
+        // Not the commands that create or remove a cluster.
+        let _building = lock(&BUILDING);
+        descendants()
     };
     // On SIGTERM, mpirun ends its ranks and removes its files in shared memory.
-    groups.into_iter().for_each(|group| crate::process::signal_group(group, Signal::SIGTERM));
-    crate::process::wait_until(crate::run::GRACE * 2, || lock(&REGISTRY).groups.is_empty());
+    processes.iter().for_each(|&pid| signal(pid, Signal::SIGTERM));
+    // Those whose parent has ended are no longer descendants.
+    let left = || processes.iter().copied().filter(|&pid| parent(pid).is_some());
+    let is_over = || lock(&REGISTRY).jobs == 0 && left().next().is_none();
+    if !wait_until(GRACE * 2, is_over) {
+        left().for_each(end);
+        wait_until(GRACE, is_over);
+    }
     let clusters = lock(&REGISTRY).clusters.clone();
     for tag in clusters {
         let _next_run_sweeps: Result<(), Error> = remove(tag);
@@ -79,26 +89,26 @@ pub(crate) fn knows(tag: Tag) -> bool {
     lock(&REGISTRY).clusters.contains(&tag)
 }
 
-/// A process group that [`tear_down_all`] ends, until this is dropped.
-pub(crate) struct Running(u32);
+/// A job, for whose end [`tear_down_all`] waits, while this lives.
+pub(crate) struct Running(());
 
 impl Running {
-    /// Starts a process group with `start`, which returns its number, unless everything is being torn down.
-    pub(crate) fn start<T>(start: impl FnOnce() -> Result<(T, u32), Error>) -> Result<(T, Self), Error> {
+    /// Starts a job, unless everything is being torn down.
+    pub(crate) fn start<T>(start: impl FnOnce() -> Result<T, Error>) -> Result<(T, Self), Error> {
         // Started under the lock, so that nothing happens between the check and the registration.
         let mut registry = lock(&REGISTRY);
         if registry.closed {
             return Err(Error::Interrupted);
         }
-        let (started, group) = start()?;
-        registry.groups.push(group);
-        Ok((started, Self(group)))
+        let started = start()?;
+        registry.jobs += 1;
+        Ok((started, Self(())))
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        lock(&REGISTRY).groups.retain(|&group| group != self.0);
+        lock(&REGISTRY).jobs -= 1;
     }
 }
 

@@ -14,7 +14,7 @@ use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
 use crate::Error;
-use crate::process::{end, line, signal_group, wait_until};
+use crate::process::{all, end, line, signal_group, wait_until};
 use crate::registry::{Running, interrupted};
 
 /// The time a command has to end after SIGTERM: mpirun ends its ranks and removes its files.
@@ -23,8 +23,8 @@ pub(crate) const GRACE: Duration = Duration::from_secs(3);
 /// The interval between calls of the watcher.
 const ASK: Duration = Duration::from_millis(200);
 
-/// The variable that identifies the processes of a job wherever the MPI has put them: mpirun gives every rank its own process group, and a killed
-/// mpirun leaves ranks with another parent.
+/// The variable that identifies the processes of a job wherever the MPI has put them: mpirun gives every rank its own process group, and the ranks
+/// of a killed mpirun get another parent.
 const MARK: &str = "CLUSTER_JOB";
 
 /// How a command ended.
@@ -36,7 +36,7 @@ pub enum Outcome {
     TimedOut(Partial),
 }
 
-/// The output of a command up to the limit, before SIGTERM: mpirun writes more after it.
+/// The output of a command up to the limit, before SIGTERM; mpirun writes more after it.
 #[derive(Debug, Default)]
 pub struct Partial {
     /// On its standard output.
@@ -84,11 +84,8 @@ pub(crate) fn supervise(
     let mark = format!("{}-{}", std::process::id(), SERIAL.fetch_add(1, Ordering::Relaxed));
     command.env(MARK, &mark).process_group(0);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let (mut child, running) = Running::start(|| {
-        let child = command.spawn().map_err(|source| Error::Start { command: line(command), source })?;
-        let group = child.id();
-        Ok((child, group))
-    })?;
+    let (mut child, running) =
+        Running::start(|| command.spawn().map_err(|source| Error::Start { command: line(command), source }))?;
     let group = child.id();
     let (stdout, stderr) = (Reader::start(child.stdout.take()), Reader::start(child.stderr.take()));
 
@@ -137,14 +134,13 @@ fn has_ended(child: &Child) -> bool {
 /// The living processes of a job.
 fn marked(mark: &str) -> Vec<u32> {
     let wanted = format!("{MARK}={mark}");
-    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    pids.filter(|pid| {
-        // Not readable: the process has ended, or belongs to another user.
-        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environment.split(|&byte| byte == 0).any(|variable| variable == wanted.as_bytes())
-    })
-    .collect()
+    all()
+        .filter(|pid| {
+            // Not readable: the process has ended, or belongs to another user.
+            let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            environment.split(|&byte| byte == 0).any(|variable| variable == wanted.as_bytes())
+        })
+        .collect()
 }
 
 /// Reads a pipe to its end in a separate thread.
@@ -172,7 +168,7 @@ impl Reader {
         self.read.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The whole output. If an escaped process keeps the pipe open: the output so far.
+    /// The whole output, or the output so far if an escaped process keeps the pipe open.
     fn finish(self) -> Vec<u8> {
         wait_until(GRACE, || self.thread.is_finished());
         self.so_far()
@@ -183,7 +179,7 @@ impl Reader {
 mod tests {
     use super::*;
 
-    /// Far longer than any command here: one that takes this long hangs.
+    /// Far longer than any command here takes, so a command that takes this long hangs.
     const LONG: Duration = Duration::from_secs(120);
 
     fn sh(script: &str) -> Command {

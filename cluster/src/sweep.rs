@@ -60,7 +60,7 @@ impl Parts {
             };
             first = first.and(removed);
         }
-        // Removes the directory unless other processes have put something there, in which case this fails as it should.
+        // Removes the directory, unless other processes have put something there; then it fails, as intended.
         let _in_use: std::io::Result<()> = fs::remove_dir(NETNS_ETC);
         first
     }

@@ -1,6 +1,7 @@
 //! The traffic on the links: the byte counters of the interfaces at one moment.
 
-/// The bytes that each node has sent on its link, including Ethernet headers; messages within a node never count.
+/// The bytes that each node has sent on its link, including Ethernet headers. Messages within a node do not
+/// count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Traffic {
     sent: Vec<u64>,

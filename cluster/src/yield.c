@@ -1,5 +1,6 @@
-/* MPICH spins while it waits. With more ranks than cores each rank then waits for the others' time slices to end, and seconds become minutes. This
- * library is preloaded and lets another rank run whenever a poll finds nothing to do, in plain runs and in those under the shim. */
+/* MPICH spins while it waits. With more ranks than cores, each rank then waits for the others' time slices to end, and seconds
+ * become minutes. This library is preloaded and lets another rank run whenever a poll finds nothing to do, in plain runs and in
+ * those with the shim. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sched.h>
@@ -10,7 +11,7 @@ unsigned ucp_worker_progress(void *worker)
   if (!next)
     *(void **)&next = dlsym(RTLD_NEXT, "ucp_worker_progress");
   if (!next) {
-    /* The MPI was loaded without making its symbols known to others. */
+    /* The MPI was loaded without exporting its symbols to others. */
     void *library = dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD);
     *(void **)&next = dlsym(library, "ucp_worker_progress");
   }

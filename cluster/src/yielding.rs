@@ -9,9 +9,9 @@ use crate::{Error, Family, Mpi};
 
 const SOURCE: &str = include_str!("yield.c");
 
-/// Builds the library into a folder, for ranks to preload before other libraries: with it, a waiting rank lets others run. `None` for MPIs whose ranks
-/// need no such help. `linked`: with this `PATH`, it is linked to the MPI, for programs that load theirs without making its symbols known to others;
-/// without, it brings nothing into a process. Not for measurements.
+/// Builds the library into a folder, for ranks to preload before other libraries: with it, a waiting rank lets others run. `None` for MPIs whose
+/// ranks need no such help. `linked`: with this `PATH`, the library is linked to the MPI, for programs that load their MPI without exporting its
+/// symbols; otherwise it brings nothing into a process. Not for measurements.
 ///
 /// # Errors
 /// If the folder cannot be written, or the compiler fails.
@@ -21,7 +21,7 @@ pub fn yielding(mpi: Mpi, dir: &Path, linked: Option<&OsStr>) -> Result<Option<P
     }
     let source = dir.join("yield.c");
     fs::create_dir_all(dir).and_then(|()| fs::write(&source, SOURCE)).map_err(Error::file(&source))?;
-    // Other tests may use the library while this one is built.
+    // Other tests may use the library while this one builds it.
     let (library, half_done) = (dir.join("yield.so"), dir.join(format!("yield-{}.so", std::process::id())));
     let compiler = if linked.is_some() { mpi.mpicc() } else { "cc" };
     let mut build = Command::new(compiler);

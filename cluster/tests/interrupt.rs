@@ -28,7 +28,7 @@ fn a_handler_takes_everything_down() {
     // Without Open MPI it could not be started, which is acceptable here.
     let ended = running.join().unwrap();
     assert!(matches!(ended, Err(Error::Interrupted | Error::Start { .. })), "{ended:?}");
-    // Not at its limit, nor at its end.
+    // It ended neither at its limit nor at its normal end.
     assert!(start.elapsed() < Duration::from_secs(250));
 
     assert!(matches!(Cluster::new(Config { nodes: 2, rate: None }), Err(Error::Interrupted)));

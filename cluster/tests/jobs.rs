@@ -13,7 +13,7 @@ use std::time::Duration;
 use mpress_cluster::{Cluster, Config, Error, Finished, Launcher, Mpi, Outcome, Rate};
 use nix::sys::signal::Signal;
 
-/// Far longer than any job here, on a busy machine, too: one that takes this long hangs.
+/// Far longer than any job here takes, even on a busy machine; a job that takes this long hangs.
 const LIMIT: Duration = Duration::from_secs(300);
 
 /// Not with `eprintln!`: the test harness hides the output of passing tests, and a skip must never look like a pass.
@@ -32,7 +32,7 @@ fn two(rate: Rate) -> Option<Cluster> {
 /// The test program, built for an MPI.
 fn program(mpi: Mpi) -> Option<PathBuf> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ranks.c");
-    // Each test has its own, because they run in parallel.
+    // Each test has its own folder, because tests run in parallel.
     let thread = std::thread::current().name().unwrap_or_default().to_owned();
     let built = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{thread}-{mpi}"));
     match Command::new(mpi.mpicc()).arg("-O2").arg("-o").arg(&built).arg(source).output() {
@@ -137,12 +137,12 @@ fn the_known_hang_is_tried_again_and_then_named() {
     if program(Mpi::Mpich).is_none() {
         return;
     }
-    // Done with its work, and waiting for the process manager.
+    // It has done its work and waits for the process manager.
     let mut job = cluster.mpirun(Mpi::Mpich, 1);
     job.program("bash").args(["-c", "echo done; read -u $PMI_FD"]);
     let error = job.run_patiently(LIMIT, 2, |out| out.ends_with(b"done\n")).unwrap_err();
     assert!(matches!(error, Error::HungInFinalize { tries: 2, .. }), "{error}");
-    // Done with its work, and blocked elsewhere.
+    // It has done its work and is blocked elsewhere.
     job.program("bash").args(["-c", "echo done; exec sleep 600"]);
     let error = job.run_patiently(Duration::from_secs(4), 2, |out| out.ends_with(b"done\n")).unwrap_err();
     assert!(matches!(error, Error::TimedOut { .. }), "{error}");

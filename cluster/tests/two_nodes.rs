@@ -107,7 +107,7 @@ fn the_link_carries_what_it_is_capped_at_and_counts_it() {
     assert!(bytes as f64 * 8.0 / back / 1e6 < 104.0, "the other direction took {back} s");
 }
 
-/// What the kernel says of the queues of a node's interfaces.
+/// What the kernel reports about the queues of a node's interfaces.
 fn limits(cluster: &Cluster, node: usize) -> String {
     let shown = Command::new("tc").args(["-n", &cluster.namespace(node), "-j", "qdisc", "show"]).output();
     String::from_utf8(shown.unwrap().stdout).unwrap()
@@ -119,7 +119,7 @@ fn the_kernel_says_the_same_rate() {
     for node in 0..2 {
         let text = limits(&cluster, node);
         assert!(text.contains("\"tbf\"") && text.contains("\"rate\":125000000"), "{text}");
-        // With less the link would be slower than its rate. The kernel counts it in ticks of its clock.
+        // With less, the link would be slower than its rate. The kernel counts it in ticks of its clock.
         let burst = text.split("\"burst\":").nth(1).and_then(|rest| rest.split([',', '}']).next());
         let burst: u32 = burst.unwrap().parse().unwrap();
         assert!((65_000..=65_536).contains(&burst), "{text}");
@@ -186,7 +186,7 @@ fn nothing_is_left_and_two_stand_side_by_side() {
         Command::new("ip").args(["netns", "exec", &one.namespace(1), "sleep", "600"]).spawn().unwrap();
     let inside_by = Instant::now() + LONG;
     while Command::new("ip").args(["netns", "pids", &one.namespace(1)]).output().unwrap().stdout.is_empty() {
-        assert!(Instant::now() < inside_by, "it does not enter the node");
+        assert!(Instant::now() < inside_by, "the process did not enter the node");
         std::thread::sleep(Duration::from_millis(10));
     }
     one.tear_down().unwrap();
@@ -219,7 +219,7 @@ fn what_a_dead_process_left_is_swept() {
     let added = Command::new("ip").args(["netns", "add", &format!("{stale}-n0")]).status().unwrap();
     assert!(added.success());
     fs::create_dir_all(format!("/etc/netns/{stale}-n0")).unwrap();
-    // Another test's cluster may be sweeping it at the same time, and then finds it gone.
+    // Another test's cluster may be sweeping it at the same time and then finds it gone.
     let _swept_by_one_of_us: Result<(), Error> = sweep();
     let gone_by = Instant::now() + LONG;
     while !left(&stale).is_empty() && Instant::now() < gone_by {

@@ -1,14 +1,14 @@
 //! The one entry to code compiled for a SIMD tier.
 //!
-//! Unsafe code: the calls of functions with target features, which rest on the token.
+//! Unsafe code: calls of functions with target features, which rest on the token.
 #![allow(unsafe_code)]
 
 use mpress_codec::simd::Simd;
 #[cfg(target_arch = "x86_64")]
 use mpress_codec::simd::Tier;
 
-/// An operation, in a form for each tier. The forms are called in one place each and must be `#[inline(always)]`, with what they call for every word, so
-/// that they are compiled for the tier.
+/// An operation, with a form for each tier. Each form has one call site and must be `#[inline(always)]`, as must everything that it calls for each
+/// word, so that they are compiled for the tier.
 pub trait Task: Sized {
     /// The result.
     type Output;
@@ -17,7 +17,7 @@ pub trait Task: Sized {
     /// With the instructions that the token proves.
     #[cfg(target_arch = "x86_64")]
     fn avx2(self, token: Avx2) -> Self::Output;
-    /// The same.
+    /// As `avx2`, with AVX-512.
     #[cfg(target_arch = "x86_64")]
     fn avx512(self, token: Avx512) -> Self::Output;
 }
@@ -98,8 +98,8 @@ pub fn code<T: Task>(simd: Simd) -> Option<*const u8> {
     }
 }
 
-/// Asks for memory to be brought near: `bytes` from `start` on, of data or of code that will soon run. A program calls a codec between two pieces of its own
-/// work, which took the codec's code from the caches. If it just runs, each line is waited for; asked for ahead, many are on the way at once.
+/// Asks for memory to be brought near: `bytes` bytes from `start`, of data or of code that will soon run. Between two calls of a codec, the program's
+/// own work evicts the codec's code from the caches. Code that simply runs waits for each line; prefetched in advance, many lines load at once.
 #[inline(never)]
 pub fn prefetch(start: *const u8, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -112,8 +112,8 @@ pub fn prefetch(start: *const u8, bytes: usize) {
     let _ = (start, bytes);
 }
 
-/// A function that runs an operation with the kernel of a tier: `$work` is generic over its kernel, and `Scalar`, `Avx2` and `Avx512` (or what the
-/// arguments say) implement the kernel. With a name at the end there is a function, too, that says where the code for such an operation begins.
+/// A function that runs an operation with the kernel of a tier: `$work` is generic over its kernel, and `Scalar`, `Avx2` and `Avx512` (or the types
+/// in the arguments) implement the kernel. If a name is given at the end, another function tells where the code for such an operation begins.
 #[macro_export]
 macro_rules! kernels {
     (

@@ -16,11 +16,11 @@ pub type Group = [u8; GROUP];
 /// The number of bytes past a group's 64 that may be written or read.
 pub(crate) const ROOM: usize = 24;
 
-/// The bytes of a wire that are asked for ahead: the processor itself does not look past the end of a page.
+/// The length of the part of a wire that is prefetched: the processor itself does not prefetch past the end of a page.
 #[cfg(target_arch = "x86_64")]
 const AHEAD: usize = 2 << 10;
 
-/// How many bytes ahead to ask for, of a wire that is long enough. Nothing past its end.
+/// How many bytes ahead to prefetch in a wire that is long enough; never past its end.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn ahead(wire: &[u8]) -> usize {
@@ -43,7 +43,7 @@ pub(crate) fn lane_bits<W: Word>(width: u8) -> u32 {
     u32::from(width) * W::PER_LANE
 }
 
-/// The bit of its first byte at which each lane starts, as words: the same for widths that are the same modulo 8.
+/// The bit of its first byte at which each lane starts, as words: equal for widths that are equal modulo 8.
 #[cfg(target_arch = "x86_64")]
 #[repr(align(64))]
 pub(crate) struct Shifts(pub(crate) [[[u8; 8]; 8]; 8]);
@@ -67,7 +67,7 @@ pub fn packed_len<W: Word>(widths: &[u8], words: usize, sum: usize) -> usize {
     sum * W::PER_LANE as usize - last * missing / 8
 }
 
-/// Appends groups of words of 16 bits or more, of these widths, packed to `len` bytes: those of all groups, but a part of the last one may be cut off.
+/// Appends groups of words of 16 bits or more, of these widths, packed to `len` bytes: those of all groups, except that the last one may be cut off.
 ///
 /// # Errors
 /// If there is no room; some of the bytes may have been added then.
@@ -84,7 +84,7 @@ pub fn pack<W: Word>(groups: &[Group], widths: &[u8], len: usize, out: &mut Out<
         out.truncate(from + len);
         return Ok(());
     }
-    // Near the end of the room.
+    // The last groups, near the end of the room.
     let mut left = len;
     for (group, width) in groups.iter().zip(widths) {
         let mut packed = [0; GROUP + ROOM];
@@ -150,8 +150,8 @@ fn pack_group<W: Word>(group: &Group, width: u8, to: &mut [u8; GROUP + ROOM]) {
     }
 }
 
-/// The inverse of [`pack`]: reads groups of words of these widths from the front of `wire`, past whose end are zeros. `nine`: some lanes may span nine bytes, with the
-/// bits before them in their first byte.
+/// The inverse of [`pack`]: reads groups of words of these widths from the front of `wire`; bytes past its end are zeros. `nine`: some lanes may span
+/// nine bytes, counting the bits before them in their first byte.
 #[inline]
 pub fn unpack<W: Word>(wire: &[u8], widths: &[u8], nine: bool, groups: &mut [Group]) {
     if nine {

@@ -32,7 +32,7 @@ impl<'a> Wire<'a> {
         Self { bytes, at: 0 }
     }
 
-    /// What has not been read yet.
+    /// The part not read yet.
     #[must_use]
     #[inline(always)]
     pub fn rest(&self) -> &'a [u8] {
@@ -42,7 +42,7 @@ impl<'a> Wire<'a> {
     /// Reads a byte.
     ///
     /// # Errors
-    /// [`Truncated`] at the end; so with the methods below.
+    /// [`Truncated`] at the end; likewise for the methods below.
     #[inline(always)]
     pub fn byte(&mut self) -> Result<u8, DecodeError> {
         let byte = *self.bytes.get(self.at).ok_or(self.truncated())?;
@@ -73,7 +73,7 @@ impl<'a> Wire<'a> {
     pub fn take_number(&mut self, len: usize) -> Result<u64, DecodeError> {
         let rest = self.rest();
         let taken = self.take(len)?;
-        // Load eight bytes: copying fewer into a `u64` takes longer than what is done with them.
+        // Load eight bytes: copying fewer into a `u64` takes longer than the work on them.
         let number = match rest.first_chunk() {
             Some(bytes) => u64::from_le_bytes(*bytes),
             None => taken.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)),
@@ -81,10 +81,10 @@ impl<'a> Wire<'a> {
         Ok(number & !(u64::MAX << (8 * len)))
     }
 
-    /// Reads the length of a message, which must be `raw_len`, that of the output in bytes.
+    /// Reads the length of a message, which must be `raw_len`, the length of the output in bytes.
     ///
     /// # Errors
-    /// Those of [`length::read`]; [`Length`] if it is another one.
+    /// As for [`length::read`]; [`Length`] if the length differs.
     #[inline]
     pub fn message_len(&mut self, raw_len: usize) -> Result<(), DecodeError> {
         let (len, end) = length::read(self.bytes, self.at)?;
@@ -95,10 +95,10 @@ impl<'a> Wire<'a> {
         Ok(())
     }
 
-    /// Ends the message: nothing may be left.
+    /// Ends the message: no bytes may be left.
     ///
     /// # Errors
-    /// [`Length`] if something is.
+    /// [`Length`] if any bytes are left.
     #[inline(always)]
     pub fn finish(&self) -> Result<(), DecodeError> {
         if self.at == self.bytes.len() { Ok(()) } else { Err(self.error(Length)) }
@@ -125,7 +125,7 @@ impl<'a> Wire<'a> {
         DecodeError::new(Truncated, self.bytes.len())
     }
 
-    /// The error for an output without room for what the wire has up to here.
+    /// The error for an output without room for the message read so far.
     #[must_use]
     #[inline(always)]
     pub fn full(&self, _: Full) -> DecodeError {

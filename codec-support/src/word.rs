@@ -99,7 +99,7 @@ pub trait Word:
     fn top(self, bits: u32) -> usize;
 }
 
-/// Keeps others from adding words.
+/// Prevents other implementations.
 pub trait Sealed {}
 
 macro_rules! words {

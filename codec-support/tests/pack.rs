@@ -1,4 +1,4 @@
-//! Packed groups: each tier against bits put one after the other.
+//! Packed groups: compares each tier with bits concatenated one by one.
 
 use mpress_codec::simd::Simd;
 use mpress_codec::{Full, Out};
@@ -55,7 +55,7 @@ impl<W: Word> Task for Unpack<'_, W> {
     }
 }
 
-/// The words of groups, each in as many bits as its group's width says.
+/// The words of groups, each in the number of bits that its group's width gives.
 fn bits_of<W: Word>(groups: &[Group], widths: &[u8]) -> Vec<u8> {
     let mut bits = Vec::new();
     for (group, width) in groups.iter().zip(widths) {

@@ -1,4 +1,4 @@
-//! What the codecs share: words against the integers they are, and the wire.
+//! What the codecs share: words, compared with the integers that they represent, and the wire.
 
 use mpress_codec::DecodeErrorKind::{Length, Truncated};
 use mpress_codec::simd::{Simd, Tier};

@@ -1,7 +1,7 @@
 //! The suite that every codec must pass, once per SIMD tier. A codec's tests call [`run`] with a function that creates an encoder and a decoder; the
 //! suite panics at the first violation and describes it.
 //!
-//! Compiled only with the feature `conformance`. The only part of this crate that needs std.
+//! Compiled only with the feature `conformance`. This is the only part of the crate that needs std.
 #![forbid(unsafe_code)]
 #![allow(clippy::panic, clippy::expect_used, reason = "a test suite reports by panicking")]
 
@@ -22,7 +22,7 @@ use std::{format, vec};
 pub(crate) use tiers::kernel_chosen;
 pub use tiers::{at_each_tier, tiers};
 
-/// The message lengths that are tried, besides all up to 257.
+/// The message lengths to try, besides all up to 257.
 const LENGTHS: [usize; 9] = [511, 1000, 1024, 1031, 4096, 9999, 65_537, 131_072, 300_001];
 
 /// Runs the whole suite. `make` returns an encoder and a decoder without history. If the codec can carry state from message to message, run the suite
@@ -34,7 +34,7 @@ pub fn run<C: Codec, E: Encode, D: Decode>(make: impl Fn() -> (E, D)) {
     suite::<C, E, D>(make, Encoder::Forgets);
 }
 
-/// Runs the whole suite for an encoder whose wires depend on earlier messages, of a codec whose decoders carry no state.
+/// Runs the whole suite for an encoder whose wires depend on earlier messages, in a codec whose decoders carry no state.
 ///
 /// # Panics
 /// As for [`run`].
@@ -43,11 +43,11 @@ pub fn run_remembering<C: Codec, E: Encode, D: Decode>(make: impl Fn() -> (E, D)
     suite::<C, E, D>(make, Encoder::Remembers);
 }
 
-/// Runs the suite for the encoder and decoder that [`Codec`] names, without their SIMD tiers and what they remember: a message of each family comes
-/// back.
+/// Round-trips a message of each family through the default encoder and decoder of [`Codec`]. Does not try other SIMD tiers or state between
+/// messages.
 ///
 /// # Panics
-/// If a message does not come back.
+/// If a message does not decode to itself.
 pub fn run_defaults<C: Codec>() {
     let mut pair = (C::encoder(), C::decoder());
     for (name, generate) in families() {
@@ -57,12 +57,12 @@ pub fn run_defaults<C: Codec>() {
     }
 }
 
-/// What the wire of a message may depend on if decoders carry no state.
+/// What the wire of a message may depend on when decoders carry no state.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Encoder {
-    /// Only on the message.
+    /// Only the message.
     Forgets,
-    /// Also on earlier messages.
+    /// Earlier messages as well.
     Remembers,
 }
 
@@ -81,12 +81,12 @@ fn suite<C: Codec, E: Encode, D: Decode>(make: impl Fn() -> (E, D), kind: Encode
 }
 
 std::thread_local! {
-    /// What the memory for the last output of an encoder, and of a decoder, was filled with.
+    /// The fill byte of the memory for the last output of an encoder, and of a decoder.
     static ENCODED: Cell<u8> = const { Cell::new(0xa5) };
     static DECODED: Cell<u8> = const { Cell::new(0x5a) };
 }
 
-/// Not what the memory was filled with before: the same twice has two wires, or two messages, if some of their bytes were never written.
+/// A fill byte other than the last one. If some bytes were never written, encoding or decoding the same input twice gives two results.
 fn another(last: &Cell<u8>) -> u8 {
     last.set(!last.get());
     last.get()
@@ -106,7 +106,7 @@ pub fn encode(encoder: &mut impl Encode, raw: &[u8]) -> Vec<u8> {
     encoder.encode(raw, &mut out).expect("encode with its bound of room");
     assert_eq!(out.place(), place, "encode put another output into the place of the one it was lent");
     let wire = out.written().strip_prefix(LEAD).expect("the lead is untouched");
-    assert!(wire.len() <= bound, "{} wire bytes pass the bound of {bound}", wire.len());
+    assert!(wire.len() <= bound, "{} wire bytes exceed the bound of {bound}", wire.len());
     wire.to_vec()
 }
 
@@ -142,7 +142,7 @@ fn round_trip<E: Encode, D: Decode>((encoder, decoder): &mut (E, D), raw: &[u8],
     let back = decode(decoder, &wire, raw.len());
     // No assert_eq: a message of 300 KB is useless in a panic.
     match back {
-        Err(kind) => panic!("{what}, {} bytes: own wire refused as {kind:?}", raw.len()),
+        Err(kind) => panic!("{what}, {} bytes: its own wire was refused as {kind:?}", raw.len()),
         Ok(back) => assert!(
             back == raw,
             "{what}, {} bytes: first differing byte at {:?}",
@@ -177,7 +177,7 @@ fn misaligned<E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
     }
 }
 
-/// A message that describes itself comes back; damage is found, and no more is allocated than is allowed.
+/// A self-describing message round-trips, damage is detected, and no more is allocated than allowed.
 fn described<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
     for (name, generate) in families() {
         for len in [0, 1, 3 * C::WIDTH, 300] {
@@ -216,7 +216,7 @@ fn sequences<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E, D), kind: E
                 if C::STATEFUL {
                     continue;
                 }
-                // Messages may arrive at any decoder in any order.
+                // Messages may arrive at any decoder, in any order.
                 let back = decode(&mut make().1, &wire, len);
                 assert!(back.as_ref() == Ok(&raw), "{name}: stateless, yet a new decoder cannot read it");
                 if kind == Encoder::Forgets {
@@ -280,7 +280,7 @@ fn hostile<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
         let wire = random_bytes(seed, (seed % 300) as usize);
         let _ = decode(&mut make().1, &wire, (seed % 97) as usize * 8);
     }
-    // Most noise is refused at the header, so some of it follows the beginning of a wire.
+    // Most noise is refused at the header, so some of it follows the start of a valid wire.
     for (i, (_, generate)) in (0..).zip(families()) {
         let raw = generate(900);
         let wire = encode(&mut make().0, &raw);
@@ -291,7 +291,7 @@ fn hostile<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
     }
 }
 
-/// After an error a decoder either works as if it had not occurred, or refuses everything until it is reset.
+/// After an error, a decoder either works as if the error had not occurred, or refuses everything until it is reset.
 fn failed_decoder_recovers<E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
     for (name, generate) in families() {
         let (mut encoder, mut decoder) = make();
@@ -308,8 +308,8 @@ fn failed_decoder_recovers<E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
     }
 }
 
-/// After any wires and a reset, a decoder gives the same result as a new one for every wire. Before the reset, it decodes a valid wire or reports
-/// that it has lost the sequence.
+/// After any wires and a reset, a decoder gives the same result as a new one for every wire. Before the reset, it either decodes a valid wire or
+/// reports that it has lost the sequence.
 fn used_decoder_is_as_new<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
     let mut used = make().1;
     for (i, (name, generate)) in (0..).zip(families()) {
@@ -326,12 +326,12 @@ fn used_decoder_is_as_new<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E
                 }
                 used.reset();
                 let as_new = decode(&mut used, &hostile, len) == decode(&mut make().1, &hostile, len);
-                assert!(as_new, "{name}: a used decoder makes something else of a damaged wire");
+                assert!(as_new, "{name}: a used decoder reads a damaged wire differently");
                 used.reset();
                 let back = decode(&mut used, &wire, raw.len());
                 assert!(
                     back.as_ref() == Ok(&raw),
-                    "{name}: a used decoder, reset, does not give the message"
+                    "{name}: after a reset, a used decoder does not give the message"
                 );
                 used.reset();
             }

@@ -13,26 +13,28 @@ pub enum EncodeErrorKind {
     Reference,
 }
 
-/// The output is too small, or the reference is not as long as the message. The output has no more bytes than before, and the encoder is as it was.
+/// The output is too small, or the reference differs in length from the message. The output has no more bytes than before, and the encoder is
+/// unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EncodeError {
     /// What is wrong.
     pub kind: EncodeErrorKind,
-    /// The room in bytes that guarantees success: the codec's `max_encoded_len` (`usize::MAX` if that overflows). Of a reference, the length of the message.
+    /// The room in bytes that guarantees success: the codec's `max_encoded_len` (`usize::MAX` if that overflows). For a reference, the length of the
+    /// message.
     pub needed: usize,
-    /// The room that was available, in bytes. Of a reference, its length.
+    /// The room that was available, in bytes. For a reference, its length.
     pub available: usize,
 }
 
 impl EncodeError {
-    /// An error with the needed and the available room, in bytes.
+    /// A room error, with the needed and the available room in bytes.
     #[must_use]
     pub const fn new(needed: usize, available: usize) -> Self {
         Self { kind: EncodeErrorKind::Room, needed, available }
     }
 
-    /// An error with the lengths of a reference and of the message that it is not as long as, in bytes.
+    /// A reference error, with the lengths of the reference and of the message in bytes.
     #[must_use]
     pub const fn reference(len: usize, raw_len: usize) -> Self {
         Self { kind: EncodeErrorKind::Reference, needed: raw_len, available: len }
@@ -73,11 +75,11 @@ pub enum DecodeErrorKind {
     Reference,
     /// The decoder is faulty: it reported success without filling the output.
     Unfilled,
-    /// The message is longer than the caller allows, or there is no memory for it.
+    /// The message is longer than the caller allows, or memory for it is not available.
     TooLong,
 }
 
-/// Wire data that cannot be decoded: the kind of error and its position.
+/// An error in wire data: its kind and position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DecodeError {

@@ -8,7 +8,7 @@ use core::ops::RangeInclusive;
 pub struct CodecId(pub u8);
 
 impl CodecId {
-    /// The ids that mpress never assigns, for codecs of others. Who uses one must see to it that both ends mean the same codec by it; processes whose engines
+    /// The ids that mpress never assigns, for third-party codecs. If you use one, both ends must mean the same codec by it. Processes whose engines
     /// (crate `mpress`) are given such codecs agree on them (`docs/format/frame.md`, section "Codecs of others").
     pub const PRIVATE: RangeInclusive<u8> = 192..=255;
 

@@ -7,11 +7,11 @@ use std::io::{self, BufRead, Error, ErrorKind, Read, Write};
 
 /// The maximum number of raw bytes in a chunk.
 pub const CHUNK: usize = 256 << 10;
-/// The maximum number of bytes of the message that a chunk becomes.
+/// The maximum length in bytes of the message made from a chunk.
 const MOST: u32 = 1 << 20;
 
-/// Compresses what is written to it with the codec `C`, chunk by chunk. [`finish`](Self::finish) writes the last chunk and the end, without which a reader refuses
-/// the file.
+/// Compresses what is written to it with the codec `C`, chunk by chunk. [`finish`](Self::finish) writes the last chunk and the end mark; a reader
+/// refuses a file without it.
 #[derive(Debug)]
 pub struct Writer<C: Codec, W: Write> {
     encoder: C::Encoder,
@@ -32,10 +32,10 @@ impl<C: Codec, W: Write> Writer<C, W> {
         Self { encoder, to, chunk: Vec::new() }
     }
 
-    /// Writes what is left, and the end; flushes, and returns where it was written to.
+    /// Writes the remaining data and the end mark, flushes, and returns the inner writer.
     ///
     /// # Errors
-    /// Those of writing; `OutOfMemory`.
+    /// Errors of the inner writer; `OutOfMemory`.
     pub fn finish(mut self) -> io::Result<W> {
         self.write_chunk()?;
         self.to.write_all(&[0; 4])?;
@@ -50,7 +50,7 @@ impl<C: Codec, W: Write> Writer<C, W> {
         let message = compress_with(C::ID, &mut self.encoder, &self.chunk);
         let message = message.map_err(|error| Error::new(ErrorKind::OutOfMemory, error))?;
         let length = u32::try_from(message.len()).ok().filter(|length| *length <= MOST);
-        let length = length.ok_or_else(|| Error::other("the codec made a chunk four times longer"))?;
+        let length = length.ok_or_else(|| Error::other("the codec expanded a chunk fourfold"))?;
         self.to.write_all(&length.to_le_bytes())?;
         self.to.write_all(&message)?;
         self.chunk.clear();
@@ -68,20 +68,20 @@ impl<C: Codec, W: Write> Write for Writer<C, W> {
         Ok(some.len())
     }
 
-    /// Flushes what was compressed; the bytes of a chunk that is not full stay here until [`finish`](Self::finish).
+    /// Flushes the chunks compressed so far. A partial chunk stays here until [`finish`](Self::finish).
     fn flush(&mut self) -> io::Result<()> {
         self.to.flush()
     }
 }
 
-/// Reads what a [`Writer`] of the same codec has written. It may be anything: a reader needs memory for one chunk, and gives an error where there is damage.
+/// Reads what a [`Writer`] of the same codec has written. The input need not be trusted: a reader needs memory for one chunk, and damage is an error.
 #[derive(Debug)]
 pub struct Reader<C: Codec, R: Read> {
     decoder: C::Decoder,
     from: R,
     message: Vec<u8>,
     chunk: Vec<u8>,
-    /// How much of the chunk was read.
+    /// How much of the chunk has been read.
     at: usize,
     is_over: bool,
 }
@@ -93,7 +93,7 @@ impl<C: Codec, R: Read> Reader<C, R> {
         Self { decoder: C::decoder(), from, message: Vec::new(), chunk: Vec::new(), at: 0, is_over: false }
     }
 
-    /// What comes after the end, if all was read.
+    /// The inner reader; after everything was read, it is just past the end.
     #[must_use]
     pub fn into_inner(self) -> R {
         self.from
@@ -112,7 +112,7 @@ impl<C: Codec, R: Read> Reader<C, R> {
             return Err(Error::new(ErrorKind::InvalidData, "a chunk is longer than any that is written"));
         }
         self.message.clear();
-        // The memory grows with what is there.
+        // The memory grows with the bytes that arrive.
         (&mut self.from).take(u64::from(length)).read_to_end(&mut self.message)?;
         if self.message.len() < length as usize {
             return Err(ErrorKind::UnexpectedEof.into());

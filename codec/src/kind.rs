@@ -1,9 +1,10 @@
 //! Element kinds: the type of a message's elements.
 #![forbid(unsafe_code)]
 
-/// The element kind of a message, which determines the codecs that may compress it well. It is a hint: every codec is lossless on every byte string.
+/// The element kind of a message, which determines the codecs that may compress it well. It is a hint: every codec is lossless for every byte
+/// string.
 ///
-/// Matches on it are meant to be exhaustive: another kind would be another version of the frame, and layers must say what they do with it.
+/// Matches on it should be exhaustive: a new kind means a new version of the frame, and each layer must say how it treats that kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Kind {

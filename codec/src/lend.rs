@@ -1,7 +1,7 @@
 //! Lending memory to untrusted encoders and decoders.
 //!
 //! An encoder or decoder gets `&mut Out`, so safe code can replace it by another `Out` and report success. These functions detect that. Unsafe code
-//! that relies on success must call them, not the methods of the traits.
+//! that relies on success must call these functions, not the trait methods.
 #![forbid(unsafe_code)]
 
 use crate::{Decode, DecodeError, DecodeErrorKind, Encode, EncodeError, Out};
@@ -10,9 +10,8 @@ use core::mem::MaybeUninit;
 /// Encodes `raw` into the front of `room` and returns the length in bytes.
 ///
 /// # Errors
-/// Those of [`Encode::encode`]: there is always room enough in [`max_encoded_len`](Encode::max_encoded_len) of `raw.len()` bytes. After an error the contents of `room` are
-/// unspecified. Also, with a `needed` that `room`
-/// has, if the encoder reported success but has written elsewhere.
+/// Errors of [`Encode::encode`]; [`max_encoded_len`](Encode::max_encoded_len) of `raw.len()` is always enough room. After an error the contents of
+/// `room` are unspecified. Also an error if the encoder reported success but wrote elsewhere; `room` may then have the `needed` bytes.
 pub fn encode_into<E: Encode + ?Sized>(
     encoder: &mut E,
     raw: &[u8],
@@ -31,8 +30,8 @@ pub fn encode_into<E: Encode + ?Sized>(
 /// Decodes `wire` into `room`, which must have the length of the message.
 ///
 /// # Errors
-/// Those of [`Decode::decode`], and [`DecodeErrorKind::Unfilled`] if the decoder reported success but did not fill `room`. The contents of `room` are
-/// unspecified then.
+/// Errors of [`Decode::decode`], and [`DecodeErrorKind::Unfilled`] if the decoder reported success but did not fill `room`. After an error, the
+/// contents of `room` are unspecified.
 pub fn decode_into<D: Decode + ?Sized>(
     decoder: &mut D,
     wire: &[u8],
@@ -45,7 +44,7 @@ pub fn decode_into<D: Decode + ?Sized>(
 /// what the decoder does in safe code; unsafe code may rely on that.
 ///
 /// # Errors
-/// Those of [`decode_into`].
+/// As for [`decode_into`].
 pub fn decode_into_uninit<'a, D: Decode + ?Sized>(
     decoder: &mut D,
     wire: &[u8],
@@ -74,7 +73,7 @@ mod tests {
     use crate::Reset;
     use core::mem;
 
-    /// Fills the output that it is lent, or another one.
+    /// A decoder that fills the lent output, or does something else.
     enum Copy {
         Honest,
         /// Writes nothing.

@@ -1,5 +1,5 @@
-//! The length of a message before its wire, as the formats of mpress have it: groups of 7 bits, the lowest first, bit 7 set in all bytes but the last (LEB128), in the
-//! shortest form.
+//! The length of a message before its wire, as in the formats of mpress: groups of 7 bits, lowest first, bit 7 set in all bytes but the last
+//! (LEB128), in the shortest form.
 #![forbid(unsafe_code)]
 
 use crate::DecodeError;
@@ -14,7 +14,7 @@ pub const fn bytes(len: usize) -> usize {
     (usize::BITS - (len | 1).leading_zeros()).div_ceil(7) as usize
 }
 
-/// A length, and how many bytes it takes of these.
+/// A length, and the number of these bytes that it takes.
 #[must_use]
 #[inline]
 pub fn to_wire(len: usize) -> ([u8; MAX], usize) {
@@ -29,14 +29,14 @@ pub fn to_wire(len: usize) -> ([u8; MAX], usize) {
 /// The length that begins at byte `at` of a wire, and the offset of the byte after it.
 ///
 /// # Errors
-/// [`Truncated`] at the end of the wire; [`Corrupt`] if it has more than 64 bits, or a shorter form.
+/// [`Truncated`] at the end of the wire; [`Corrupt`] if the length has more than 64 bits, or is not in the shortest form.
 #[inline]
 pub fn read(wire: &[u8], at: usize) -> Result<(u64, usize), DecodeError> {
     let mut len = 0;
     for (at, shift) in (at..).zip((0..).step_by(7)).take(MAX) {
         let byte = *wire.get(at).ok_or(DecodeError::new(Truncated, wire.len()))?;
         let group = u64::from(byte & 0x7f);
-        // Neither a 65th bit, nor zeros at the end, which a shorter form lacks.
+        // Refuses a 65th bit, and trailing zeros, which the shortest form lacks.
         if group << shift >> shift != group || byte == 0 && shift > 0 {
             return Err(DecodeError::new(Corrupt, at));
         }
@@ -62,7 +62,7 @@ mod tests {
             assert_eq!(read(&wire[..used], 0), Ok((len, used)));
             assert_eq!(read(&[&[0xff], &wire[..used]].concat(), 1), Ok((len, used + 1)));
             assert_eq!(read(&wire[..used - 1], 0), Err(DecodeError::new(Truncated, used - 1)), "{len}");
-            // The same number in one byte more.
+            // The same number in one more byte.
             if used < MAX {
                 let mut longer = wire;
                 longer[used - 1] |= 0x80;

@@ -1,4 +1,4 @@
-//! Messages that describe themselves, in vectors (feature `alloc`). Normative layout: `docs/format/message.md`.
+//! Self-describing messages, in vectors (feature `alloc`). Normative layout: `docs/format/message.md`.
 #![forbid(unsafe_code)]
 
 use crate::DecodeErrorKind::{Corrupt, Length, TooLong, Truncated, Unsupported};
@@ -14,7 +14,7 @@ const CHECK: usize = 4;
 /// The maximum number of bytes around the wire: version, codec, length and check.
 const AROUND: usize = 2 + length::MAX + CHECK;
 
-/// Slices of values to bytes that describe themselves, and back: one call each way for every [`Codec`].
+/// Slices of values to self-describing bytes, and back: one call each way for every [`Codec`].
 ///
 /// ```
 /// # use mpress_codec::{Codec, CodecId, Decode, DecodeError, Encode, EncodeError, Out, Reset};
@@ -54,7 +54,7 @@ pub trait Compress: Codec {
     /// Encodes the values with [`Codec::encoder`]; [`compress_with`] takes an encoder with other settings.
     ///
     /// # Errors
-    /// Those of [`compress_with`].
+    /// As for [`compress_with`].
     fn compress<T: Pod>(values: &[T]) -> Result<Vec<u8>, EncodeError> {
         compress_with(Self::ID, &mut Self::encoder(), values)
     }
@@ -62,15 +62,15 @@ pub trait Compress: Codec {
     /// Decodes a message of at most `max_len` raw bytes.
     ///
     /// # Errors
-    /// Those of [`decompress_with`].
+    /// As for [`decompress_with`].
     fn decompress<T: Pod>(message: &[u8], max_len: usize) -> Result<Vec<T>, DecodeError> {
         decompress_with(Self::ID, &mut Self::decoder(), message, max_len)
     }
 
-    /// Decodes a message of exactly as many bytes as these values have. They are unspecified after an error.
+    /// Decodes a message that has exactly as many bytes as these values. After an error the values are unspecified.
     ///
     /// # Errors
-    /// Those of [`decompress_with`]; [`Length`] if the message has another length.
+    /// As for [`decompress_with`]; [`Length`] if the message has another length.
     fn decompress_into<T: Pod>(message: &[u8], values: &mut [T]) -> Result<(), DecodeError> {
         let message = Message::read(message)?.of(Self::ID)?;
         let values = bytemuck::cast_slice_mut(values);
@@ -83,10 +83,10 @@ pub trait Compress: Codec {
 
 impl<C: Codec> Compress for C {}
 
-/// Encodes the values with this encoder of the codec with this id, and returns the bytes that describe themselves. They have no more capacity than length.
+/// Encodes the values with this encoder, whose codec has this id, and returns self-describing bytes. Their capacity is no more than their length.
 ///
 /// # Errors
-/// If there is no memory for the longest possible wire, or such a length overflows `usize`; 0 bytes are `available` then. The encoder's state is
+/// If memory for the longest possible wire is not available, or its length overflows `usize`; `available` is then 0. The encoder's state is
 /// unchanged.
 pub fn compress_with<T: Pod>(
     codec: CodecId,
@@ -97,7 +97,7 @@ pub fn compress_with<T: Pod>(
     let no_memory = |needed| EncodeError::new(needed, 0);
     let bound = encoder.max_encoded_len(raw.len()).ok_or(no_memory(usize::MAX))?;
     let needed = bound.checked_add(AROUND).ok_or(no_memory(usize::MAX))?;
-    // The system zeroes pages when they are first touched: what the wire does not reach costs nothing.
+    // The system zeroes pages on first touch, so the part that the wire does not reach costs nothing.
     let mut message: Vec<u8> = try_zeroed_vec(needed).map_err(|()| no_memory(needed))?;
     let (length, used) = length::to_wire(raw.len());
     message[..2].copy_from_slice(&[VERSION, codec.0]);
@@ -111,13 +111,13 @@ pub fn compress_with<T: Pod>(
     Ok(message)
 }
 
-/// Decodes a message of [`compress_with`] that has at most `max_len` raw bytes, with this decoder of the codec with this id. `message` may be anything: no
-/// more than `max_len` bytes are allocated, and nothing before the check has been found right.
+/// Decodes a message of [`compress_with`] of at most `max_len` raw bytes, with this decoder, whose codec has this id. `message` need not be trusted:
+/// at most `max_len` bytes are allocated, and none before the check has passed.
 ///
 /// # Errors
-/// [`TooLong`] if the message is longer, or there is no memory for it; [`Corrupt`] if the check is wrong; [`Truncated`] or [`Unsupported`] if it has no
-/// beginning that is known, or another codec; [`Length`] if it is no whole number of values; those of [`Decode::decode`], with offsets into `message`.
-/// Errors other than the decoder's leave its state unchanged.
+/// [`TooLong`] if the message is longer, or memory for it is not available; [`Corrupt`] if the check is wrong; [`Truncated`] or [`Unsupported`] if
+/// its start is not known, or its codec is another one; [`Length`] if it is not a whole number of values; errors of [`Decode::decode`], with offsets
+/// into `message`. Errors other than the decoder's leave its state unchanged.
 pub fn decompress_with<T: Pod>(
     codec: CodecId,
     decoder: &mut (impl Decode + ?Sized),
@@ -135,10 +135,10 @@ pub fn decompress_with<T: Pod>(
     Ok(values.into_vec())
 }
 
-/// The number of bytes that decoding this message gives, if its check is right.
+/// The number of bytes that this message decodes to, if its check is right.
 ///
 /// # Errors
-/// As [`decompress_with`]; of more bytes than there can be memory for, [`TooLong`].
+/// As for [`decompress_with`]; [`TooLong`] if no memory could hold the message.
 pub fn decoded_len(message: &[u8]) -> Result<usize, DecodeError> {
     usize::try_from(Message::read(message)?.raw_len).map_err(|_| DecodeError::new(TooLong, 2))
 }
@@ -146,7 +146,7 @@ pub fn decoded_len(message: &[u8]) -> Result<usize, DecodeError> {
 /// The codec of this message, if its check is right.
 ///
 /// # Errors
-/// As [`decompress_with`].
+/// As for [`decompress_with`].
 pub fn codec_of(message: &[u8]) -> Result<CodecId, DecodeError> {
     Ok(Message::read(message)?.codec)
 }
@@ -156,7 +156,7 @@ struct Message<'a> {
     codec: CodecId,
     raw_len: u64,
     wire: &'a [u8],
-    /// Where the wire begins.
+    /// The offset of the wire.
     at: usize,
 }
 

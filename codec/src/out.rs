@@ -9,8 +9,7 @@ use core::mem::MaybeUninit;
 
 /// A buffer of possibly uninitialised bytes, filled from the front.
 ///
-/// Receive buffers passed by C may be uninitialised, and so may reused scratch buffers. `Out` keeps track of what has been written and exposes only
-/// that.
+/// Receive buffers passed by C may be uninitialised, and so may reused scratch buffers. `Out` tracks what has been written and exposes only that.
 #[derive(Debug)]
 pub struct Out<'a> {
     buf: &'a mut [MaybeUninit<u8>],
@@ -19,8 +18,8 @@ pub struct Out<'a> {
 
 /// The address and length of the memory of an [`Out`].
 ///
-/// While the memory is lent, safe code cannot create a second `Out` over it. So an `Out` with the same place, unless its length is 0, is the one that
-/// was lent.
+/// While the memory is lent, safe code cannot create a second `Out` over it. So an `Out` with the same place is the one that was lent, unless its
+/// length is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     start: *const MaybeUninit<u8>,
@@ -44,7 +43,7 @@ impl<'a> Out<'a> {
         Self { buf: unsafe { core::slice::from_raw_parts_mut(ptr, len) }, len: 0 }
     }
 
-    /// The memory that this writes to. A lender can use it to verify that it got back the `Out` it lent, which safe code can replace by another one.
+    /// The memory that this writes to. Safe code can replace a lent `Out` by another one; a lender can use this to verify that it got its own back.
     #[must_use]
     pub fn place(&self) -> Place {
         Place { start: self.buf.as_ptr(), len: self.buf.len() }
@@ -95,9 +94,9 @@ impl<'a> Out<'a> {
         self.len = self.len.min(len);
     }
 
-    /// Checks the room before anything is written, and makes its lack the only possible error, as [`Encode::encode`](crate::Encode::encode) requires:
-    /// calls `write` if there is room for `most` bytes. `write` must not write more. An encoder that keeps no state from message to message calls
-    /// [`attempt`](Self::attempt). `None` stands for more than any buffer has.
+    /// Checks the room first: calls `write` if there is room for `most` bytes. Lack of room is then the only possible error, as
+    /// [`Encode::encode`](crate::Encode::encode) requires. `write` must not write more. `None` means more than any buffer has. An encoder that keeps
+    /// no state from message to message calls [`attempt`](Self::attempt) instead.
     ///
     /// # Errors
     /// If there is less room.
@@ -115,8 +114,8 @@ impl<'a> Out<'a> {
         write(self).map_err(|_| error)
     }
 
-    /// Writes a message whose wire takes `most` bytes or less, and succeeds wherever there is room for the wire; `None` stands for more than any buffer has. For an
-    /// encoder that an attempt leaves as it was; another one needs [`within`](Self::within).
+    /// Writes a message whose wire takes at most `most` bytes, and succeeds wherever the wire fits; `None` means more than any buffer has. For
+    /// encoders that a failed attempt leaves unchanged; others need [`within`](Self::within).
     ///
     /// # Errors
     /// If `write` finds no room. What it wrote is removed.
@@ -133,7 +132,7 @@ impl<'a> Out<'a> {
     /// Writes all or nothing: removes what `write` wrote before an error, as [`Decode::decode`](crate::Decode::decode) requires.
     ///
     /// # Errors
-    /// Those of `write`.
+    /// The errors of `write`.
     #[inline]
     pub fn all_or_nothing<E>(&mut self, write: impl FnOnce(&mut Self) -> Result<(), E>) -> Result<(), E> {
         let start = self.len();
@@ -167,7 +166,7 @@ impl<'a> Out<'a> {
     }
 
     /// Stores all of `bytes` at the end but adds only the first `keep` (at most `N`) of them, so that a bit packer can store whole words at a fixed
-    /// cost and advance by a part. With fewer than `N` bytes of room, stores only the kept ones.
+    /// cost and advance by part of a word. With fewer than `N` bytes of room, stores only the kept ones.
     ///
     /// # Errors
     /// [`Full`] if there is no room for the kept bytes; nothing is added then.
@@ -176,7 +175,7 @@ impl<'a> Out<'a> {
         let keep = keep.min(N);
         match self.buf[self.len..].first_chunk_mut::<N>() {
             Some(chunk) => {
-                // Not `map`, which a build without optimisation across crates calls for each byte.
+                // Not `map`: without optimisation across crates, it makes a call for each byte.
                 chunk.write_copy_of_slice(bytes);
                 self.len += keep;
                 Ok(())
@@ -185,12 +184,12 @@ impl<'a> Out<'a> {
         }
     }
 
-    /// Adds `len` bytes, each a copy of the byte `distance` bytes before it: the copy of LZ77. If `len` exceeds `distance`, bytes repeat. Copies
-    /// whole vectors; bytes stored past the added ones are not part of the output.
+    /// Adds `len` bytes, each a copy of the byte `distance` bytes before it, as in LZ77. If `len` exceeds `distance`, bytes repeat. Copies whole
+    /// vectors; bytes stored past the added ones are not part of the output.
     ///
     /// # Errors
-    /// [`Full`] if there is less room; nothing is added then. Nor is anything added if `distance` is 0 or exceeds the number of bytes written, which
-    /// the caller must check first.
+    /// [`Full`] if there is less room; nothing is added then. Nothing is added either if `distance` is 0 or exceeds the number of bytes written; the
+    /// caller must check this first.
     #[inline(always)]
     pub fn extend_from_within(&mut self, distance: usize, len: usize) -> Result<(), Full> {
         // The most frequent case: short copies, not too near and not at the end.
@@ -210,8 +209,8 @@ impl<'a> Out<'a> {
         Ok(())
     }
 
-    /// The memory that this writes to, [`len`](Self::len) + [`remaining`](Self::remaining) bytes from its first one on, for kernels that write to it directly and
-    /// then call [`assume_written`](Self::assume_written). Only initialised bytes may be written through it: the memory may be a slice of the caller's
+    /// The memory that this writes to: [`len`](Self::len) + [`remaining`](Self::remaining) bytes. Kernels write to it directly and then call
+    /// [`assume_written`](Self::assume_written). Only initialised bytes may be written through it: the memory may be a slice of the caller's
     /// ([`from_slice`](Self::from_slice)), and what was written before stays [`written`](Self::written).
     #[must_use]
     #[inline]

@@ -113,7 +113,7 @@ fn lzcnt() -> bool {
     __cpuid(0x8000_0000).eax >= 0x8000_0001 && __cpuid(0x8000_0001).ecx & (1 << 5) != 0
 }
 
-/// Nor F16C: leaf 1, ECX bit 29.
+/// It does not know F16C either: leaf 1, ECX bit 29.
 #[cfg(target_arch = "x86_64")]
 fn f16c() -> bool {
     core::arch::x86_64::__cpuid(1).ecx & (1 << 29) != 0

@@ -11,8 +11,8 @@ pub trait Codec {
     const NAME: &'static str;
     /// Length of an element in bytes. Messages of any other length are still coded without loss.
     const WIDTH: usize;
-    /// Whether an instance *can* carry state from message to message that its counterpart must share. Encoders of other codecs may remember what was
-    /// good for earlier messages; then `reset` changes their wires, which every decoder reads.
+    /// Whether an instance *can* carry state from message to message that its counterpart must share. Encoders of other codecs may remember what
+    /// worked for earlier messages; `reset` then changes their wires, but every decoder still reads them.
     const STATEFUL: bool;
 
     /// What [`encoder`](Self::encoder) makes.
@@ -20,20 +20,20 @@ pub trait Codec {
     /// What [`decoder`](Self::decoder) makes.
     type Decoder: Decode;
 
-    /// An encoder with default settings, which the codec names, without state from message to message, for the best SIMD tier of this CPU. The
+    /// An encoder with the codec's default settings, which keeps no state from message to message, for the best SIMD tier of this CPU. The
     /// constructors of [`Self::Encoder`] take other settings.
     #[must_use]
     fn encoder() -> Self::Encoder;
 
-    /// A decoder, for the best SIMD tier of this CPU, that reads at least all messages of such encoders.
+    /// A decoder for the best SIMD tier of this CPU. It reads at least all messages of such encoders.
     #[must_use]
     fn decoder() -> Self::Decoder;
 }
 
-/// What has a state that can be forgotten: every encoder and every decoder.
+/// The state that every encoder and decoder can forget.
 pub trait Reset {
-    /// Forgets all messages so far. If the codec's decoders carry state, encoder and decoder must be reset at the same point in the sequence. Without
-    /// an implementation it does nothing, for encoders and decoders that remember nothing. A wrapper must hand it on.
+    /// Forgets all messages so far. If the codec's decoders carry state, encoder and decoder must be reset at the same point in the sequence. The
+    /// default does nothing, which suits encoders and decoders without state. A wrapper must pass the call on.
     fn reset(&mut self) {}
 }
 
@@ -43,8 +43,7 @@ pub trait Encode: Reset {
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize>;
 
     /// Whether encoding can make this message smaller, estimated from a few places in it. `Some(false)` only if encoding would gain nothing, so a
-    /// layer that can send the message raw should call this first. `None` from a codec that cannot tell in a fraction of the time it takes to copy
-    /// the message.
+    /// layer that can send the message raw should call this first. `None` from a codec that cannot tell in a fraction of the time of a copy.
     fn worthwhile(&self, raw: &[u8]) -> Option<bool> {
         let _ = raw;
         None
@@ -53,16 +52,17 @@ pub trait Encode: Reset {
     /// Appends the wire form of `raw` to `out`.
     ///
     /// # Errors
-    /// Only if `out` has less room than `max_encoded_len(raw.len())`. It may succeed with less, if there is room for the wire: encoders of mpress that keep no state from
-    /// message to message always do, except those of diffpack, which write a block before they look for a shorter form of it. After an error, `out` and what the encoder does next are unchanged.
+    /// Only if `out` has less room than `max_encoded_len(raw.len())`. With less room, encoding may still succeed if the wire fits: in mpress,
+    /// encoders that keep no state from message to message always do, except diffpack's, which writes a block before it looks for a shorter form.
+    /// After an error, `out` and the encoder's state are unchanged.
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError>;
 }
 
 /// The decoder of a codec.
 pub trait Decode: Reset {
-    /// Fills all remaining room of `out` with the message in `wire`. The length of the message must be known in advance (from the frame header). The
-    /// wire shows it as well, so that room for a message of any other length is an error.
-    /// `out` must still be the same output afterwards, not be replaced by another one; [`decode_into`](crate::decode_into) checks that.
+    /// Fills all remaining room of `out` with the message in `wire`. The caller must know the length of the message (from the frame header). The wire
+    /// contains it as well, so room for any other length is an error. `out` must remain the same output and not be replaced by another one;
+    /// [`decode_into`](crate::decode_into) checks that.
     ///
     /// # Errors
     /// If `wire` is not consumed exactly or `out` is not filled exactly. After an error, `out` has the same length as before the call, and a decoder
@@ -70,7 +70,7 @@ pub trait Decode: Reset {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError>;
 }
 
-/// References and boxes of encoders and decoders are such themselves.
+/// References to and boxes of encoders and decoders are themselves encoders and decoders.
 macro_rules! forward {
     ($($pointer:ty),*) => {$(
         impl<T: Reset + ?Sized> Reset for $pointer {

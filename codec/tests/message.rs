@@ -1,4 +1,4 @@
-//! Messages that describe themselves, and files of them: the layout, what is refused, and any bytes at all.
+//! Self-describing messages and files of them: the layout, what is refused, and arbitrary bytes.
 #![cfg(feature = "std")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
@@ -32,7 +32,7 @@ impl Codec for Copy {
 impl Reset for Copy {}
 
 impl Encode for Copy {
-    /// Three times what it writes.
+    /// Three times the length that it writes.
     fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
         raw_len.checked_mul(3)
     }
@@ -50,7 +50,7 @@ impl Decode for Copy {
     }
 }
 
-/// These bytes with their check.
+/// These bytes, followed by their check.
 fn checked(bytes: &[u8]) -> Vec<u8> {
     [bytes, &crc32fast::hash(bytes).to_le_bytes()].concat()
 }

@@ -74,8 +74,8 @@ impl Encode for Stored {
         self.messages += 1;
         let mark = if self.fault == Fault::Remembers { self.messages as u8 } else { 7 };
         if self.fault == Fault::LeavesAByteUnwritten {
-            // SAFETY: there is room for more. The byte is initialised, as `conformance::encode` lends memory that is; another call is not made, since
-            // the suite ends with the fault that it has found by then.
+            // SAFETY: there is room for at least one byte. The byte is initialised, because the memory that `conformance::encode` lends is
+            // initialised; no other call follows, because the suite ends at this fault.
             unsafe { out.assume_written(1) };
         } else {
             out.extend_from_slice(&[mark]).map_err(|_| error)?;

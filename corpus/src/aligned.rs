@@ -1,4 +1,4 @@
-//! Byte buffers aligned for any element, as the buffers of MPI programs are.
+//! Byte buffers aligned for any element, like the buffers of MPI programs.
 
 use std::ops::{Deref, DerefMut};
 

@@ -1,15 +1,15 @@
-//! Cold caches: codecs as programs meet them, after work of their own has taken the caches from code and data of the codec.
+//! Cold caches: codecs as programs meet them, after the program's own work has evicted the codec's code and data from the caches.
 //!
-//! That work is imitated before a message is timed ([`Work`]). It takes milliseconds, so only a [`sample`] of the messages is timed cold, and the
-//! [`Surcharge`] of the others is taken from these. For benchmarks and the command alike: it knows no engine.
+//! [`Work`] imitates that work before a message is timed. It takes milliseconds, so only a [`sample`] of the messages is timed cold, and the
+//! [`Surcharge`] of the others is derived from these. For benchmarks and the command alike: this knows no engine.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
 
-/// The memory that is worked on, in bytes: more than TLBs and the caches of a core reach, and than their share of the last cache. With this size, codecs take as
+/// The size in bytes of the memory worked on: more than TLBs and a core's caches and share of the last cache cover. With this size, codecs take as
 /// long as in a job of two ranks that work on 64 MiB each between two messages (`benches/record/replay.txt`).
 const MEMORY: usize = 96 << 20;
-/// The bytes from one access to the next: a line of the caches.
+/// The distance in bytes from one access to the next: a cache line.
 const LINE: usize = 64;
 
 /// The work of a program between two messages.
@@ -26,14 +26,14 @@ impl Default for Work {
 }
 
 impl Work {
-    /// Works on all of the memory, some milliseconds.
+    /// Works on all of the memory, for some milliseconds.
     pub fn run(&mut self) {
         self.words.iter_mut().step_by(LINE / size_of::<u64>()).for_each(|word| *word = word.wrapping_add(1));
         black_box(&mut self.words);
     }
 }
 
-/// Up to `most` indices of messages of these lengths, in order: as many of each half octave, if there are as many, and from all over it.
+/// Up to `most` indices of messages of these lengths, in order: the same number from each half octave, if it has that many, spread over it.
 #[must_use]
 pub fn sample(lens: &[usize], most: usize) -> Vec<usize> {
     let mut classes: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
@@ -41,7 +41,7 @@ pub fn sample(lens: &[usize], most: usize) -> Vec<usize> {
         classes.entry(class(*len)).or_default().push(at);
     }
     let mut classes: Vec<_> = classes.into_values().collect();
-    // Small classes first: what they leave of their shares is for the others.
+    // Small classes first: the unused part of their shares goes to the others.
     classes.sort_by_key(Vec::len);
     let (mut left, mut chosen) = (most, Vec::new());
     for (at, members) in classes.iter().enumerate() {
@@ -53,16 +53,16 @@ pub fn sample(lens: &[usize], most: usize) -> Vec<usize> {
     chosen
 }
 
-/// What a codec takes longer for a message if caches are cold, by the message's length.
+/// The extra time of a codec for a message with cold caches, by the message's length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Surcharge {
-    /// Lengths in bytes, the least first, and nanoseconds.
+    /// Lengths in bytes, shortest first, and nanoseconds.
     points: Vec<(f64, f64)>,
 }
 
 impl Surcharge {
-    /// From messages of these lengths in bytes, and the nanoseconds that each took longer: for each half octave the median, so that messages during
-    /// which the process was interrupted do not count.
+    /// From the lengths of messages in bytes and the extra nanoseconds of each. Each half octave gives the median, so that messages during which the
+    /// process was interrupted do not count.
     #[must_use]
     pub fn fit(messages: &[(usize, f64)]) -> Self {
         let mut messages = messages.to_vec();
@@ -75,7 +75,7 @@ impl Surcharge {
         Self { points: messages.chunk_by(same).filter_map(point).collect() }
     }
 
-    /// Nanoseconds for a message of this number of bytes: on the line between the medians of the half octaves around it.
+    /// Nanoseconds for a message of this number of bytes, interpolated between the medians of the surrounding half octaves.
     #[must_use]
     pub fn ns(&self, len: usize) -> f64 {
         let len = len as f64;
@@ -97,7 +97,7 @@ fn class(len: usize) -> u32 {
     2 * octave + u32::from(octave > 0 && len >> (octave - 1) & 1 == 1)
 }
 
-/// The middle value.
+/// The median.
 fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<_> = values.collect();
     values.sort_unstable_by(f64::total_cmp);
@@ -143,7 +143,7 @@ mod tests {
     fn nothing_is_made_up() {
         assert_eq!(Surcharge::fit(&[]).ns(4096), 0.0);
         assert_eq!(Surcharge::fit(&[(4096, -50.0)]).ns(4096), 0.0);
-        // Almost equal lengths have no slope.
+        // Nearly equal lengths give no slope.
         let flat = Surcharge::fit(&[(32_759, 100.0), (32_760, 900.0), (32_760, 700.0)]);
         assert_eq!([1, 32_759, 1 << 30].map(|len| flat.ns(len)), [700.0; 3]);
         let line = Surcharge::fit(&[(1000, 100.0), (3000, 500.0)]);

@@ -24,7 +24,7 @@ impl Element {
     /// All elements, in the order of reports.
     pub const ALL: [Self; 6] = [Self::F64, Self::F32, Self::I32, Self::I64, Self::I16, Self::Bin];
 
-    /// The element of the file with this name; `None` if that is not the name of a file of messages.
+    /// The element of the file with this name; `None` if the name is not that of a file of messages.
     #[must_use]
     pub fn of(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?;
@@ -57,8 +57,8 @@ impl Element {
         }
     }
 
-    /// The size of an element in bytes. For [`Bin`](Self::Bin) 8, the widest word of the codecs: bytes without a known element are mostly structures
-    /// whose fields lie at multiples of that.
+    /// The size of an element in bytes. For [`Bin`](Self::Bin) it is 8, the widest word of the codecs: bytes without a known element are mostly
+    /// structures whose fields are at multiples of that.
     #[must_use]
     pub const fn width(self) -> usize {
         match self {

@@ -48,7 +48,7 @@ pub enum Piece {
 }
 
 impl File {
-    /// Reads a file of messages; returns `None` if its name is not that of one.
+    /// Reads a file of messages; returns `None` if its name is not that of such a file.
     ///
     /// # Errors
     /// If the file or its index cannot be read, or the index does not fit the file.
@@ -86,7 +86,7 @@ impl File {
         self.index.iter().map(|at| &self.bytes[at.offset..at.offset + at.bytes])
     }
 
-    /// The file in pieces, in their order.
+    /// The file in pieces, in order.
     #[must_use]
     pub fn pieces(&self, piece: Piece) -> Vec<&[u8]> {
         match piece {

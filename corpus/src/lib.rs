@@ -1,5 +1,5 @@
-//! Files of recorded MPI messages: consecutive payloads, and an index next to them; and the caches as messages meet them. For the benchmarks, for
-//! `mpress replay` and for tests.
+//! Files of recorded MPI messages: consecutive payloads, with an index next to them; and cold caches, as messages meet them. For the benchmarks,
+//! `mpress replay` and tests.
 #![forbid(unsafe_code)]
 
 pub mod aligned;

@@ -1,4 +1,4 @@
-//! The corpus of real messages that lies beside the repository on the machines of this project, and what a test says that cannot run without it.
+//! The corpus of real messages that is next to the repository on this project's machines, and the report of a test that cannot run without it.
 
 use crate::files::File;
 use std::collections::BTreeSet;
@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// The files of the corpus, in order of their names. `None` if there is no corpus; a test is skipped then, and this reports it.
+/// The files of the corpus, sorted by name. `None` if there is no corpus; a test is then skipped, and this reports it.
 ///
 /// # Panics
 /// If the corpus has no file, or a file does not match its index.
@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 pub fn corpus() -> Option<Vec<File>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
     if !folder.exists() {
-        skipped("the whole corpus, which does not lie beside the repository");
+        skipped("the whole corpus, which is not next to the repository");
         return None;
     }
     Some(File::read_all(&folder).expect("the corpus"))

@@ -1,5 +1,5 @@
-//! When to copy a loop nest in another order than the described one, and in blocks of what size: sections 5.2 and 5.3 of *Improving the Performance
-//! of MPI Derived Datatypes by Optimizing Memory-Access Cost* (Byna, Gropp, Sun, Thakur, 2003).
+//! When to copy a loop nest in an order other than described, and in blocks of what size: sections 5.2 and 5.3 of *Improving the Performance of MPI
+//! Derived Datatypes by Optimizing Memory-Access Cost* (Byna, Gropp, Sun, Thakur, 2003).
 
 use crate::machine::{Cache, Machine};
 
@@ -23,8 +23,8 @@ impl Inner {
         }
     }
 
-    /// Whether the loop evicts what its next run could reuse: it touches more pages than the TLB holds (R_p >= T_p), or more lines than fit in the
-    /// cache sets that this stride reaches. Strides that are powers of two reach few sets.
+    /// Whether the loop evicts data that its next run could reuse: it touches more pages than the TLB holds (R_p >= T_p), or more lines than fit in
+    /// the cache sets that this stride reaches. Strides that are powers of two reach few sets.
     pub(crate) fn exhausts(&self, machine: &Machine) -> bool {
         self.pages(machine) >= machine.tlb
             || !self.fits(machine, machine.l1)
@@ -45,7 +45,8 @@ impl Inner {
     }
 }
 
-/// The number of loop iterations in a block, a multiple of 16: half of the TLB's pages, which leaves the other half for the buffer on the other side.
+/// The number of loop iterations in a block, a multiple of 16. A block takes half of the TLB's pages, which leaves the other half for the buffer on
+/// the other side.
 pub(crate) fn block(machine: &Machine) -> usize {
     (machine.tlb / 2 / 16 * 16).clamp(16, 1024)
 }

@@ -10,7 +10,7 @@ use crate::Error;
 pub enum Dialect {
     /// Open MPI 4.1: follows the standard. Padding for alignment is kept when a later block begins before the first.
     OpenMpi,
-    /// MPICH 4.0: rounds up the extents of structures only, and all components count, whether their bounds were set or not.
+    /// MPICH 4.0: rounds up only the extents of structures, and all components count, whether or not their bounds were set.
     Mpich,
 }
 
@@ -23,7 +23,7 @@ pub struct Bounds {
     pub extent: isize,
     /// The offset of the first byte of the type's data.
     pub true_lb: isize,
-    /// The distance from there to the end of the last byte.
+    /// The distance from there to the end of the last data byte.
     pub true_extent: isize,
 }
 
@@ -68,10 +68,10 @@ impl Ends {
         Ok(self)
     }
 
-    /// The ends of elements at displacements from `low` to `high`, both included.
+    /// The ends of elements at displacements from `low` to `high`, inclusive.
     pub(crate) fn over(self, low: isize, high: isize) -> Result<Self, Error> {
         let (lb, ub) = (add(self.lb, low)?, add(self.ub, high)?);
-        // A type with a negative extent reaches lowest where it is placed highest, so its ends are not an interval. As MPIs do, take the lowest lower
+        // A type with a negative extent reaches lowest where it is placed highest, so its ends are not an interval. Like MPIs, take the lowest lower
         // end and the highest upper end.
         let mut over = Self { lb, ub, ..self };
         if !self.empty {

@@ -105,7 +105,7 @@ impl Datatype {
     /// `MPI_Type_create_hindexed`, with displacements in bytes.
     ///
     /// # Errors
-    /// Those of [`indexed`](Self::indexed).
+    /// As for [`indexed`](Self::indexed).
     pub fn hindexed(blocklengths: &[usize], displacements: &[isize], old: &Self) -> Result<Self, Error> {
         Self::blocks(paired(blocklengths, displacements)?.map(Ok), old)
     }
@@ -246,7 +246,7 @@ impl Datatype {
         Self::joined(placed.filter_map(Result::transpose), old.ends.dialect)
     }
 
-    /// The parts in order. All have this dialect or none.
+    /// The parts in order. Each has this dialect or none.
     fn joined(
         parts: impl Iterator<Item = Result<Self, Error>>,
         dialect: Option<Dialect>,

@@ -1,4 +1,4 @@
-//! Copies: blocks at equal distances, blocks at listed places, and transposes. There is a [`Kernel`] for each SIMD tier.
+//! Copies: blocks at equal distances, blocks at listed offsets, and transposes. There is a [`Kernel`] for each SIMD tier.
 //!
 //! The functions of [`Kernel`] are safe: each first computes the ranges that it reads and writes, and copies nothing unless both lie in the given
 //! memory. The result is the same at every tier.
@@ -43,7 +43,7 @@ pub(crate) struct Sides<'a> {
     pub(crate) to_at: isize,
 }
 
-/// A transpose: `rows` blocks that are far apart in the source become neighbours, and `columns` that are neighbours end up far apart.
+/// A transpose: `rows` blocks that are far apart in the source become neighbours; `columns` that are neighbours end up far apart.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transpose {
     pub(crate) width: usize,

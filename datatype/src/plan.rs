@@ -119,7 +119,7 @@ impl Plan {
         }
     }
 
-    /// Whether packing changes the order of memory accesses: whether the outermost loops, up to eight, pass the test of section 5.2 of the paper or
+    /// Whether packing changes the order of memory accesses: whether the outermost loops (up to eight) pass the test of section 5.2 of the paper, or
     /// are a transpose.
     #[must_use]
     pub fn reorders(&self) -> bool {
@@ -145,7 +145,7 @@ impl Plan {
     /// Where elements overlap, the last byte in the stream wins, provided that ranges are unpacked in order.
     ///
     /// # Errors
-    /// Those of [`pack`](Self::pack).
+    /// As for [`pack`](Self::pack).
     pub fn unpack(
         &self,
         packed: Source<'_>,

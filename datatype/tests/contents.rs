@@ -101,7 +101,12 @@ fn what_no_mpi_answers_is_refused() {
     for abi in ABIS {
         for combiner in [abi.combiner_named, -1, 20, 113, 114, 115, i32::MAX, i32::MIN] {
             assert_eq!(build(&abi, combiner, &[1], &[]).unwrap_err(), Error::Combiner, "{combiner}");
+            assert!(!abi.constructs(combiner), "{combiner}");
         }
+        assert!(
+            [abi.combiner_dup, abi.combiner_struct, abi.combiner_resized].map(|c| abi.constructs(c))
+                == [true; 3]
+        );
         let error = |combiner, integers: &[i32]| build(&abi, combiner, integers, &[]).unwrap_err();
         assert_eq!(error(abi.combiner_contiguous, &[-1]), Error::Argument);
         assert_eq!(error(abi.combiner_vector, &[2, -1, 3]), Error::Argument);

@@ -244,7 +244,7 @@ fn blocks_without_elements_reach_nowhere() {
     let some = Datatype::indexed(&[0, 2, 0], &[isize::MIN, 3, far], &double).unwrap();
     let bounds = some.bounds();
     assert_eq!((some.size(), bounds.lb, bounds.extent), (16, 24, 16));
-    // The second process begins beyond all indices.
+    // The second process begins past all indices.
     let block = Distribution::Block(Some(usize::MAX));
     let dimension = Dimension { global: 4, distribution: block, processes: 2 };
     let of = |rank| Datatype::darray(rank, &[dimension], Order::C, &double).unwrap();
@@ -265,7 +265,7 @@ fn empty_structures_take_the_dialect_of_what_they_are_put_together_with() {
             let places: Vec<_> = (0..types.len() as isize).map(|i| 200 * i).collect();
             Datatype::structure(&lens, &places, types).unwrap().bounds()
         };
-        // In both orders, and with an empty structure without bounds of its own.
+        // In both orders, and with an empty structure without its own bounds.
         for types in [[marked.clone(), double.clone()], [marked.dup(), of_none(&double)]] {
             let bounds = of(&types);
             let expected = match dialect {

@@ -171,7 +171,7 @@ fn pieces_end_where_rows_of_tiles_end() {
     // Eight columns of doubles fill a line.
     assert_eq!(transpose(1024).piece(200_000), 4 * 8 * 1024 * 8);
     assert_eq!(transpose(1024).piece(1), 1, "eight columns are more than was asked for");
-    assert_eq!(transpose(16).piece(1 << 20), 16 * 16 * 8, "no more than there is");
+    assert_eq!(transpose(16).piece(1 << 20), 16 * 16 * 8, "no more than exists");
     assert_eq!(transpose(16).piece(usize::MAX), 16 * 16 * 8, "all at once");
     assert_eq!(Plan::new(&double, 100).unwrap().piece(300), 300);
 }

@@ -38,7 +38,7 @@ fn sample(numbers: &mut Random, peer: &Peer) -> (Recipe, usize, Plan) {
     }
 }
 
-/// Whether the MPI is known to handle this type, or one it is made from, incorrectly: Open MPI 4.1 treats a stride of -1 byte as not given; MPICH 4.0
+/// Whether the MPI is known to handle this type, or one it is made from, incorrectly. Open MPI 4.1 treats a stride of -1 byte as not given; MPICH 4.0
 /// packs predefined pairs with negative extents incorrectly.
 fn mistaken(recipe: &Recipe, dialect: Dialect) -> bool {
     let extent = |recipe: &Recipe| recipe.build(dialect).expect("small numbers").bounds().extent;

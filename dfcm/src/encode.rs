@@ -24,8 +24,8 @@ impl<W: Word> Codec for Dfcm<W> {
     type Encoder = Encoder<W, InlineTable>;
     type Decoder = Decoder<W, InlineTable>;
 
-    /// As [`Encoder::new`] makes, with its table in 16 KiB of the encoder itself. The decoder has as much, so it does not read messages that were
-    /// encoded with larger tables; [`Decoder::new`] does.
+    /// As made by [`Encoder::new`], with its table in 16 KiB of the encoder itself. The decoder's table has the same size, so it does not read
+    /// messages encoded with larger tables; [`Decoder::new`] does.
     fn encoder() -> Self::Encoder {
         Encoder::unchecked([0; SIZED], Mode::SelfContained(None))
     }

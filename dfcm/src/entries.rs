@@ -1,4 +1,4 @@
-//! The elements that the codecs are for, and the entries to encoders and decoders.
+//! The elements that the codecs are for, and the entry points of encoders and decoders.
 #![forbid(unsafe_code)]
 
 use crate::predictor::{Context, Predictor};
@@ -24,12 +24,13 @@ pub trait Word: internal::Entries + 'static {
 mod internal {
     use super::{Context, DecodeError, Full, Out, Simd};
 
-    /// The entries. These are not generic, so they are compiled in this crate, and not again in each crate that uses it.
+    /// The entry points. They are not generic, so they are compiled in this crate, and not again in each crate that uses it.
     pub trait Entries: Copy {
         /// The context before the first element.
         const START: Context<Self>;
 
-        /// Appends the blocks of the whole elements of `raw`, predicted with this table and from this context on. Returns the context after them.
+        /// Appends the blocks of the whole elements of `raw`, predicted with this table, starting from this context. Returns the context after
+        /// them.
         fn encode(
             simd: Simd,
             table: &mut [u64],
@@ -47,7 +48,7 @@ mod internal {
             elements: usize,
             out: &mut Out<'_>,
         ) -> Result<(Context<Self>, usize), DecodeError>;
-        /// The pages of the first `words` words of a table that the elements in `raw` write to, from this context on.
+        /// The pages of the first `words` words of a table that the elements in `raw` write to, starting from this context.
         fn pages(words: usize, context: Context<Self>, raw: &[u8]) -> u128;
         /// Encodes a message in interleaved lanes.
         fn encode_lanes(simd: Simd, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full>;

@@ -2,11 +2,11 @@
 //! and 20 (format, section 10).
 //!
 //! This is a stride predictor with the drift rule of cMPI (section 2.3 there). It is not a DFCM, which looks up what followed the same differences
-//! before: it has no hash and no table.
+//! earlier: it has no hash and no table.
 //!
-//! Lanes serve two purposes. They are independent, so a whole vector of elements can be predicted at once. And where a message consists of records of
-//! *K* fields, or of a divisor of *K*, a lane is one field: the position in the record is known, whereas the plain codec has to infer it with its
-//! hash. So a lane needs no table.
+//! Lanes serve two purposes. They are independent, so a whole vector of elements can be predicted at once. And if a message consists of records of
+//! *K* fields, or of a divisor of *K*, a lane is one field: the position in the record is known, whereas the plain codec must infer it with its hash.
+//! So a lane needs no table.
 
 mod block;
 mod decode;

@@ -21,7 +21,7 @@ pub use encode::{Dfcm, Encoder};
 pub use entries::Word;
 pub use lines::Lines;
 
-// What its users need, so that they need no other crate.
+// Everything that users need, so that they need no other crate.
 #[cfg(feature = "std")]
 pub use mpress_codec::io;
 pub use mpress_codec::{

@@ -49,7 +49,7 @@ impl<M: AsMut<[u64]>> Table<M> {
     }
 }
 
-/// The pages of the first `words` words that these elements write to, from this context on.
+/// The pages of the first `words` words that these elements write to, starting from this context.
 pub(crate) fn pages<W: Word>(words: usize, context: Context<W>, elements: &[W::Bytes]) -> u128 {
     // Each element writes to one page. If there may be as many elements as pages, the check is not worth it.
     if elements.len() >= words.div_ceil(PAGE) {

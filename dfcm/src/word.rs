@@ -5,7 +5,7 @@ use crate::entries;
 use crate::format::{BLOCK, BODY, COUNT_BITS};
 use crate::lanes::GROUP;
 
-/// An element, with what the code of this crate does on it: its layout in a table and in the body of a block, among others.
+/// An element, with the operations that this crate needs, such as its layout in a table and in the body of a block.
 pub trait Word: mpress_codec_support::Word + entries::Word {
     /// The unit of a leading-zero count in bits: a sixteenth of the word.
     const UNIT: u32 = Self::BITS >> COUNT_BITS;

@@ -1,6 +1,6 @@
-//! Wires written by an encoder: they must be reproduced exactly and be decoded as long as their version exists. `NAME.raw` is the message, `NAME.dfcm` and
-//! `NAME.dfcm32` are its wires by `Encoder::new`; `sequence.dfcm` and `sequence.dfcm32` are the wires of all messages, in the order below, by
-//! `Encoder::continuing` with 2^9 lines, each preceded by its length in four bytes.
+//! Wires written by an encoder. Encoders must reproduce them exactly, and decoders must read them, as long as their version exists. `NAME.raw` is the
+//! message, `NAME.dfcm` and `NAME.dfcm32` are its wires by `Encoder::new`; `sequence.dfcm` and `sequence.dfcm32` are the wires of all messages, in
+//! the order below, by `Encoder::continuing` with 2^9 lines, each preceded by its length in four bytes.
 //!
 //! `NAME.lanes` and `NAME.lanes32` are the wires of interleaved lanes.
 //!
@@ -60,7 +60,7 @@ fn run<W: Word>() {
         for (name, raw) in messages() {
             let wire = encode(&mut alone, &raw);
             let golden = golden(&format!("{name}.{extension}"), &wire);
-            assert!(wire == golden, "{name}.{extension} at {simd:?} is another wire now");
+            assert!(wire == golden, "{name}.{extension} at {simd:?} has changed");
             assert!(decode(&mut decoder, &golden, raw.len()) == Ok(raw.clone()), "{name}.{extension}");
 
             let wire = encode(&mut continuing, &raw);
@@ -68,7 +68,7 @@ fn run<W: Word>() {
             sequence.extend(wire);
         }
         let golden = golden(&format!("sequence.{extension}"), &sequence);
-        assert!(sequence == golden, "sequence.{extension} at {simd:?} is another wire now");
+        assert!(sequence == golden, "sequence.{extension} at {simd:?} has changed");
         let mut rest = &golden[..];
         decoder.reset();
         for (name, raw) in messages() {
@@ -88,7 +88,7 @@ fn run_lanes<W: Word>(extension: &str) {
         for (name, raw) in messages() {
             let wire = encode(&mut encoder, &raw);
             let golden = golden(&format!("{name}.{extension}"), &wire);
-            assert!(wire == golden, "{name}.{extension} at {simd:?} is another wire now");
+            assert!(wire == golden, "{name}.{extension} at {simd:?} has changed");
             assert!(decode(&mut decoder, &golden, raw.len()) == Ok(raw), "{name}.{extension}");
         }
     });

@@ -3,9 +3,9 @@
 
 use crate::format::{COLUMN, column_width};
 
-/// Calls `work` with memory for the columns of a reference, which is empty if there is none.
+/// Calls `work` with memory for the columns of a reference; the memory is empty if there is no reference.
 pub(crate) fn with_memory<T>(reference: &[u8], work: impl FnOnce(&mut [u8]) -> T) -> T {
-    /// A function of its own: no other message has this memory on its stack.
+    /// A separate function, so that other messages do not have this memory on their stack.
     #[inline(never)]
     fn referring<T>(work: impl FnOnce(&mut [u8]) -> T) -> T {
         work(&mut [0; COLUMN])

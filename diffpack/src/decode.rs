@@ -34,11 +34,12 @@ impl<W: entries::Word> Decoder<W> {
         Self { simd: Simd::detect(), scratch: Scratch::new(), word: PhantomData }
     }
 
-    /// Decodes a wire of [`encode_with`](crate::Encoder::encode_with), which has an example, with the same `reference`; or one without a
-    /// reference. Another reference of that length makes another message, which only a check of the message finds.
+    /// Decodes a wire of [`encode_with`](crate::Encoder::encode_with) (see the example there) with the same `reference`, or a wire
+    /// without a reference. A different reference of the same length gives a different message; only a check of the message detects
+    /// that.
     ///
     /// # Errors
-    /// Those of [`decode`](Decode::decode); [`Reference`] if the reference is not as long as the output.
+    /// As for [`decode`](Decode::decode); [`Reference`] if the reference is not as long as the output.
     pub fn decode_with(
         &mut self,
         reference: &[u8],
@@ -74,7 +75,7 @@ impl<W: entries::Word> Decode for Decoder<W> {
 }
 
 impl<W: Word> Decoder<W> {
-    /// Decodes a message. A reference is as long.
+    /// Decodes a message. The reference has its length.
     pub(crate) fn message(
         &mut self,
         wire: &[u8],

@@ -1,7 +1,7 @@
 //! The three efforts of an encoder.
 #![forbid(unsafe_code)]
 
-/// How much time an encoder spends to make the wire small. It is not stored in the wire; every decoder reads the output of all efforts.
+/// How much time an encoder spends to make the wire small. The wire does not contain it; every decoder reads the output of all efforts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[non_exhaustive]
 pub enum Effort {
@@ -19,9 +19,9 @@ pub enum Effort {
 pub(crate) struct Settings {
     /// The maximum number of predictors in the shortlist.
     pub(crate) shortlist: usize,
-    /// The number of quarters of a block that are sampled for the choice.
+    /// The number of quarters of a block that are sampled to choose its predictor.
     pub(crate) quarters: usize,
-    /// The number of blocks for which a choice is kept while it does as well.
+    /// The number of blocks for which a choice is kept while its cost does not grow.
     pub(crate) kept: usize,
     /// The number of samples of eight groups for making the shortlist in a long message.
     pub(crate) samples: usize,
@@ -29,14 +29,14 @@ pub(crate) struct Settings {
     pub(crate) rows: usize,
     /// The number of predictors that a remembering encoder ranks for each message.
     pub(crate) remembered: usize,
-    /// Whether to look for floats that are whole numbers and for the fields of records, to search on where plain differences do not help, and
-    /// to try lags over a reference.
+    /// Whether to look for floats that are whole numbers and for the fields of records, to extend the search where plain differences do not
+    /// help, and to try lags over a reference.
     pub(crate) thorough: bool,
-    /// Whether to split off zeros, and the number of further thresholds to try.
+    /// Whether to split off zeros, and how many further thresholds to try.
     pub(crate) thresholds: Option<usize>,
-    /// Whether to look for earlier words that are near.
+    /// Whether to look for earlier words that are nearly equal.
     pub(crate) lookback: bool,
-    /// The maximum number of blocks for which a reference is not looked at after blocks for which it did not pay off.
+    /// The maximum number of blocks for which the reference is ignored after blocks for which it did not pay off.
     pub(crate) patience: u8,
 }
 

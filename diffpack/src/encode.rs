@@ -31,7 +31,7 @@ use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out, Reset, length
 use mpress_codec_support::{prefetch, put_header};
 use piece::{Message, PIECE, Piece, Source, Verdict};
 
-/// A copy of a block at the edge of a message: 6 KiB of words before it.
+/// A copy of a block at the edge of a message, with 6 KiB for the words before it.
 type EdgeWindow = Window<8192>;
 
 /// The static description of the codec for one word: [`Diffpack64`](crate::Diffpack64), [`Diffpack32`](crate::Diffpack32),
@@ -70,7 +70,7 @@ pub struct Encoder<W> {
 }
 
 impl<W: entries::Word> Encoder<W> {
-    /// An encoder with this effort. The wire of a message depends on the message and the effort only.
+    /// An encoder with this effort. The wire of a message depends only on the message and the effort.
     #[must_use]
     pub fn new(effort: Effort) -> Self {
         Self {
@@ -83,17 +83,17 @@ impl<W: entries::Word> Encoder<W> {
         }
     }
 
-    /// An encoder that remembers which predictors were good for earlier messages of the same length and so has less to search. Its output
-    /// depends on the earlier messages; every decoder reads it.
+    /// An encoder that remembers which predictors worked for earlier messages of the same length, so it has less to search. Its output
+    /// depends on the earlier messages, but every decoder reads it.
     #[must_use]
     pub fn remembering(effort: Effort) -> Self {
         Self { hints: Hints::some(), ..Self::new(effort) }
     }
 
-    /// Encodes `raw` as [`encode`](Encode::encode) does, with another message of the same length as a `reference`, which
-    /// [`decode_with`](crate::Decoder::decode_with) then needs, too: the last message of a channel, for example, where the receiver is
-    /// known to have it. It may have any bytes; those help that are near the message's at the same place. Where none help, the wire is one
-    /// that [`decode`](mpress_codec::Decode::decode) reads, too.
+    /// Encodes `raw` as [`encode`](Encode::encode) does, with another message of the same length as a `reference`.
+    /// [`decode_with`](crate::Decoder::decode_with) then needs the same reference. It may be, for example, the last message of a channel,
+    /// if the receiver is known to have it. It may have any bytes; only bytes near the message's bytes at the same place help. If none
+    /// help, [`decode`](mpress_codec::Decode::decode) reads the wire, too.
     ///
     /// ```
     /// use mpress_diffpack::{Decoder64, Effort, Encode, Encoder64, Out};
@@ -114,8 +114,7 @@ impl<W: entries::Word> Encoder<W> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`encode`](Encode::encode); [`Reference`](mpress_codec::EncodeErrorKind::Reference) if the reference is not as long as
-    /// `raw`.
+    /// As for [`encode`](Encode::encode); [`Reference`](mpress_codec::EncodeErrorKind::Reference) if the reference is not as long as `raw`.
     pub fn encode_with(
         &mut self,
         reference: &[u8],
@@ -143,9 +142,9 @@ impl<W: entries::Word> Encode for Encoder<W> {
         raw_len.checked_add(raw_len.div_ceil(BLOCK) * Head::BYTES)?.checked_add(header)
     }
 
-    /// Returns `Some(false)` if all bits of the words look random. Takes a tenth of a microsecond, or half a microsecond from 256 KiB on;
-    /// some microseconds if the words look random, unless the effort is `Fast`, because the message may consist of structures. Asks for the
-    /// code of `encode` if the message is short, so that it is near where caches are cold.
+    /// Returns `Some(false)` if all bits of the words look random. Takes a tenth of a microsecond, or half a microsecond from 256 KiB on.
+    /// If the words look random, it takes some microseconds, unless the effort is `Fast`, because the message may consist of structures. If
+    /// the message is short, it prefetches the code of `encode`, for cold caches.
     fn worthwhile(&self, raw: &[u8]) -> Option<bool> {
         Some(W::worthwhile(self, raw))
     }
@@ -156,7 +155,7 @@ impl<W: entries::Word> Encode for Encoder<W> {
 }
 
 impl<W: entries::Word> Encoder<W> {
-    /// Encodes a message. The reference is as long, or empty if there is none.
+    /// Encodes a message. The reference has its length, or is empty if there is none.
     fn write_message(&mut self, raw: &[u8], reference: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
         if self.hints.remember() {
@@ -177,7 +176,8 @@ impl<W: entries::Word> Reset for Encoder<W> {
 }
 
 impl<W: Word> Encoder<W> {
-    /// Whether a message is worthwhile. Most are, and are encoded next: asks for the code, the message, and this encoder.
+    /// Whether a message is worthwhile. Most messages are, and are encoded next, so this prefetches the code, the message, and this
+    /// encoder.
     pub(crate) fn verdict(&self, raw: &[u8]) -> bool {
         if raw.len() <= kernel::SHORT {
             kernel::prefetch::<W, Piece<'_, '_, W>>(self.simd, 9 << 10, kernel::encodes::<W>(self.simd));
@@ -190,12 +190,12 @@ impl<W: Word> Encoder<W> {
         }
         let settings = self.effort.settings();
         let words = &raw[..raw.len() / W::WIDTH * W::WIDTH];
-        // Structures may look like noise when viewed word by word.
+        // Structures may look like noise when read word by word.
         kernel::with(self.simd, Verdict::<W> { words, settings, word: PhantomData })
             || settings.thorough && is_regular(self.simd, raw)
     }
 
-    /// Encodes a message. The reference is as long, or empty if there is none.
+    /// Encodes a message. The reference has its length, or is empty if there is none.
     pub(crate) fn message(&mut self, raw: &[u8], reference: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
         let (settings, start) = (self.effort.settings(), out.len());
         let message = Message { bytes: raw, reference };
@@ -210,7 +210,7 @@ impl<W: Word> Encoder<W> {
         Ok(())
     }
 
-    /// Encodes a message of words, or of records if that seems to be shorter.
+    /// Encodes a message as words, or as records if that seems shorter.
     #[inline(never)]
     fn words_or_records(
         &mut self,
@@ -229,7 +229,7 @@ impl<W: Word> Encoder<W> {
         let (start, room) = (out.len(), out.remaining());
         let records_len = match self.records(message, settings, out) {
             Ok(()) => out.len() - start,
-            // With more room it could be the wire, which does not depend on the room.
+            // With more room, records could be the shorter wire; but the wire must not depend on the room.
             Err(Full) if guess == Guess::Yes && room < raw.len() => return Err(Full),
             Err(Full) => usize::MAX,
         };
@@ -282,7 +282,7 @@ impl<W: Word> Encoder<W> {
     }
 }
 
-/// Writes the header (format, section 2): what the message has, and its length.
+/// Writes the header (format, section 2): the message's flags and length.
 fn header(flags: u8, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full> {
     put_header(&[FORMAT | flags], raw.len(), out)
 }

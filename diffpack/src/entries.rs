@@ -1,4 +1,4 @@
-//! The elements that the codec is for, and the entries to encoder and decoder.
+//! The elements that the codec is for, and the entry points of encoder and decoder.
 #![forbid(unsafe_code)]
 
 use crate::{Decoder, Encoder};
@@ -17,8 +17,8 @@ pub trait Word: internal::Entries + 'static {
 mod internal {
     use super::{DecodeError, Decoder, Encoder, Full, Out};
 
-    /// The entries. These are not generic, so they are compiled in this crate, together with the kernels that they call, and not again in
-    /// each crate that uses it.
+    /// The entry points. They are not generic, so they and the kernels that they call are compiled in this crate, and not again in each
+    /// crate that uses it.
     pub trait Entries: Sized {
         fn worthwhile(encoder: &Encoder<Self>, raw: &[u8]) -> bool;
         fn encode(

@@ -9,7 +9,7 @@ pub(crate) use predictor::{Domain, Malformed, Predictor, Slots};
 
 /// Byte 0 of the header (section 2): the number of the format.
 pub(crate) const FORMAT: u8 = 1 << 4;
-/// In byte 0: the message is one of records.
+/// In byte 0: the message consists of records.
 pub(crate) const RECORDS: u8 = 1;
 /// In byte 0: blocks may be differences from a reference, an earlier message.
 pub(crate) const REFERENCE: u8 = 2;
@@ -23,7 +23,7 @@ pub(crate) const GROUP: usize = 64;
 pub(crate) const SLOTS: usize = 14;
 /// The greatest sum of a predictor's lags (section 4).
 pub(crate) const MAX_REACH: usize = 2047;
-/// The most factors of a difference (section 4).
+/// The maximum number of factors of a difference (section 4).
 pub(crate) const MAX_ORDER: usize = 3;
 
 /// The 16 bits before a block or a narrow stream (sections 3 and 7).
@@ -45,7 +45,7 @@ impl Head {
         Self(Self::STORED << 12)
     }
 
-    /// A head without flags and without predictor code.
+    /// A head without flags and without a predictor code.
     pub(crate) const fn widths(minimum: u8, bits: u32) -> Self {
         Self(minimum as u16 | (bits as u16) << 7)
     }

@@ -1,11 +1,11 @@
 //! The operations on blocks: a [`Kernel`] for each SIMD tier.
 //!
-//! What works on blocks is generic over the kernel; [`with`] selects it once per stretch of blocks. Code is large if it is compiled for
-//! each word and tier, so each such [`Work`] is called in several places but has one instance for both. What works on messages does not
-//! know the kernel. [`scalar`] defines the operations: every other kernel gives the same result for every input, valid or not.
+//! Code for blocks is generic over the kernel; [`with`] selects the kernel once per stretch of blocks. Such code is large, because it is
+//! compiled for each word and tier, so each [`Work`] is used in several places but has only one instance. Code for messages does not know
+//! the kernel. [`scalar`] defines the operations: every other kernel gives the same result for every input, valid or not.
 #![allow(unsafe_code)]
 
-/// Calls a macro with the operations of the module `portable` after others.
+/// Calls a macro with the operations of the module `portable` appended to others.
 macro_rules! with_portable {
     ($macro:ident! $($others:tt)*) => {
         $macro! { $($others)*
@@ -23,7 +23,7 @@ macro_rules! with_portable {
     };
 }
 
-/// The operations of a kernel that are functions of its modules. `unsafe`, where the argument says so, because these have target features.
+/// The operations of a kernel that are functions of its modules. `unsafe`, where the argument says so, because they have target features.
 macro_rules! operations {
     (@ $safety:tt $($(#[$inline:ident])? $module:ident::$name:ident$(<$word:ident>)?($($value:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
         $($(#[$inline])? fn $name(self, $($value: $type),*) $(-> $result)? {
@@ -56,7 +56,7 @@ macro_rules! operations {
     };
 }
 
-/// Functions, and about how many bytes of the code of each are used.
+/// Functions, and the approximate number of bytes of each one's code that is used.
 #[cfg(target_arch = "x86_64")]
 macro_rules! code {
     ($($function:path: $bytes:literal),*) => {
@@ -80,7 +80,7 @@ macro_rules! apart {
     };
 }
 
-/// The module `portable` of a kernel: that of the portable kernel, compiled for these features.
+/// The module `portable` of a kernel: the portable kernel's functions, compiled for these features.
 #[cfg(target_arch = "x86_64")]
 macro_rules! portable {
     ($features:literal) => {
@@ -137,8 +137,8 @@ use mpress_codec_support::{Avx2, Avx512};
 pub(crate) use scalar::{Scalar, undo_below, undo_difference};
 use window::Window;
 
-/// The longest message that is brought near with the code for it: in longer ones the processor does that by itself, and the code takes a
-/// small part of the time.
+/// The longest message that is prefetched together with the code for it. In longer messages the processor prefetches by itself, and
+/// loading the code takes a small part of the time.
 pub(crate) const SHORT: usize = 16 << 10;
 /// The number of lags that [`Kernel::lag_scores`] examines together.
 pub(crate) const LAGS: usize = 16;
@@ -168,7 +168,7 @@ impl Default for Span {
     }
 }
 
-/// A block of words, and room for as many words before it.
+/// A block of words, and room for the same number of words before it.
 pub(crate) type Words = Window<{ 2 * BLOCK }>;
 
 /// Where the code of functions begins, and its length in bytes.
@@ -178,11 +178,12 @@ pub(crate) type Code = &'static [(*const u8, usize)];
 ///
 /// Words outside `bytes` are read as 0 or make the result arbitrary (but the same at every tier); callers ensure that there are none.
 pub(crate) trait Kernel<W>: Copy {
-    /// Runs an operation in a function of its own, compiled for the tier: what few blocks need is not among what all need.
+    /// Runs an operation in its own function, compiled for the tier, so that code that few blocks need is separate from code that all
+    /// need.
     fn apart<T>(self, operation: impl FnOnce() -> T) -> T;
     /// The operations that nearly every block needs to be encoded.
     const ENCODES: Code;
-    /// Asks for the code that rebuilds blocks of a predictor.
+    /// Prefetches the code that rebuilds blocks of a predictor.
     fn prefetch_rebuild(self, predictor: &Predictor);
     /// The residuals of the first groups of the block at `at`: its zigzagged difference by `lags`.
     fn difference(self, bytes: &[u8], at: usize, lags: &[u16], residuals: &mut [Group]);
@@ -190,10 +191,10 @@ pub(crate) trait Kernel<W>: Copy {
     fn below(self, words: &[Group], rotation: u32, residuals: &mut [Group]) -> W;
     /// Spreads eight numbers of `bits` bits (1 to 8) to one byte each.
     fn spread(self, packed: u64, bits: u32) -> u64;
-    /// The inverse of [`spread`](Kernel::spread): the lowest `bits` bits of each byte, one after the other.
+    /// The inverse of [`spread`](Kernel::spread): concatenates the lowest `bits` bits of each byte.
     fn gather(self, spread: u64, bits: u32) -> u64;
-    /// Eight bytes of each number. In one store, because they are loaded together: that would wait for several until all stores before are
-    /// in the cache.
+    /// Eight bytes of each number. Written in one store, because they are loaded together: after several stores, the load would wait until
+    /// all of them are in the cache.
     fn joined(self, eights: [u64; GROUPS / 8]) -> Widths;
     /// The width of each group of some samples; 0 past the last one.
     fn widths(self, residuals: &[Group]) -> Widths;
@@ -262,7 +263,7 @@ kernels! {
     code_of
 }
 
-/// Asks for the code of an operation, `bytes` of it, and of others.
+/// Prefetches `bytes` bytes of the code of an operation, and the code of others.
 pub(crate) fn prefetch<W: Word, T: Work<W>>(simd: Simd, bytes: usize, others: Code) {
     if let Some(start) = code_of::<W, T>(simd) {
         support::prefetch(start, bytes);
@@ -272,7 +273,7 @@ pub(crate) fn prefetch<W: Word, T: Work<W>>(simd: Simd, bytes: usize, others: Co
     }
 }
 
-/// The operations to encode blocks with, of this tier.
+/// The operations that encode blocks, for this tier.
 pub(crate) fn encodes<W: Word>(simd: Simd) -> Code {
     match simd.tier() {
         #[cfg(target_arch = "x86_64")]

@@ -18,7 +18,7 @@ pub use effort::Effort;
 pub use encode::{Diffpack, Encoder};
 pub use entries::Word;
 
-// What its users need, so that they need no other crate.
+// Everything that users need, so that they need no other crate.
 #[cfg(feature = "std")]
 pub use mpress_codec::io;
 pub use mpress_codec::{

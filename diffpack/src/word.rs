@@ -1,9 +1,9 @@
-//! The word: the differences between elements of 64, 32 and 16 bits.
+//! The word: what differs between elements of 64, 32 and 16 bits.
 #![forbid(unsafe_code)]
 
 use crate::format::{BLOCK, GROUP};
 
-/// An element, with what the code of this crate does on it.
+/// An element, with the operations that this crate needs.
 pub trait Word: mpress_codec_support::Word {
     /// Words of a group.
     const LANES: usize = GROUP / Self::WIDTH;

@@ -1,6 +1,5 @@
-//! Wires written by an encoder: they must stay readable as long as the format exists. `NAME.raw` is the message, `NAME.CODEC.EFFORT` its wire, `NAME.reference` the
-//! reference of those that have one.
-//! The current encoder may write different ones, as it may choose better.
+//! Wires written by an encoder: they must stay readable as long as the format exists. `NAME.raw` is the message, `NAME.CODEC.EFFORT` its wire,
+//! `NAME.reference` its reference, if it has one. The current encoder may write different wires, because its choices may be better.
 //!
 //! With `MPRESS_WRITE_GOLDEN=1`, missing files are written. Existing files never change.
 #![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
@@ -98,9 +97,9 @@ fn referring() -> [(&'static str, [Vec<u8>; 2]); 3] {
         (0..400).flat_map(structure).collect::<Vec<u8>>()
     };
     [
-        // Words that are the same, that are a little more, and that are more by a ramp.
+        // Words that are equal to the reference's, a little more, and more by a ramp.
         ("later", [words(&|i| word(i).wrapping_add(more(i))), words(&word)]),
-        // Words that are the same, and of which one in eight is another.
+        // Equal words, except that one in eight differs.
         ("some", [words(&word), words(&|i| word(if differs(i) { i + 700 } else { i }))]),
         // Structures of which only some fields have changed, by a little.
         ("changed", [structures(1), structures(0)]),
@@ -121,7 +120,7 @@ fn golden(name: &str, bytes: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
 
 fn run<W: Word>() {
     for (name, raw) in messages() {
-        assert!(golden(&format!("{name}.raw"), || raw.clone()) == raw, "{name}.raw is another message now");
+        assert!(golden(&format!("{name}.raw"), || raw.clone()) == raw, "{name}.raw has changed");
         for &effort in Effort::ALL {
             let file = format!("{name}.{}.{}", Diffpack::<W>::NAME, effort.name());
             let wire = golden(&file, || encode(&mut Encoder::<W>::new(effort), &raw));

@@ -97,6 +97,16 @@ impl Record {
         toml::to_string(self).map_err(|error| error.to_string())
     }
 
+    /// Writes the record to a file.
+    ///
+    /// # Errors
+    /// One line, with the file: why it cannot be written.
+    pub fn write(&self, file: &Path) -> Result<(), String> {
+        let written =
+            self.to_toml().and_then(|text| std::fs::write(file, text).map_err(|error| error.to_string()));
+        written.map_err(|why| format!("{}: {why}", file.display()))
+    }
+
     /// The decisions of this record, for the guided strategy of an engine with this table. Messages for which a codec was chosen that it does not have
     /// are sent raw.
     pub(crate) fn guided(&self, table: &Table) -> Guided {

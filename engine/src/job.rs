@@ -1,6 +1,10 @@
 //! The beginning of a job, without its messages, which the caller sends: the agreement that processes need before they exchange frames, and the
 //! knowledge of an engine before the first of them.
 
+mod host;
+
+pub use host::{host, nodes, place};
+
 use crate::codecs;
 use crate::frame::{FLOOR, Mark, SHORTEST, VERSION};
 use crate::guide::Record;
@@ -12,7 +16,7 @@ use crate::{Engine, hierarchy, network};
 use mpress_selector::Link;
 use std::fmt::Display;
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// The number of words that each process contributes: six for itself, and two for each private id of a codec.
@@ -96,19 +100,25 @@ fn build() -> impl Hash {
 
 impl Settings {
     /// The settings that must be the same in all processes of a job; the others have their defaults. The time that a process waits for the others may
-    /// differ, as may codecs of others, on which processes agree one by one; and only the first process's choice of output at the end counts.
+    /// differ, as may codecs of others, on which processes agree one by one; and only the first process's choice of output at the end counts. Of a path
+    /// only counts that it is set, since processes may start in different folders; of a record of decisions that is read, also the name of the file.
     #[must_use]
     pub fn in_common(&self) -> Self {
         let own = Self::default();
-        let reads_guide = self.strategy == Strategy::Guided;
+        let is_set = |path: &Option<PathBuf>| path.as_ref().map(|_| PathBuf::new());
+        let guide = self.guide.as_ref().filter(|_| self.strategy == Strategy::Guided);
         Self {
+            heuristics: is_set(&self.heuristics),
+            links: is_set(&self.links),
+            guide: guide.map(|guide| guide.file_name().unwrap_or_default().into()),
+            trace: is_set(&self.trace),
+            record: is_set(&self.record),
             patience: own.patience,
             report: own.report,
             report_file: own.report_file,
             dump_config: own.dump_config,
             unknown: own.unknown,
             codecs: own.codecs,
-            guide: self.guide.clone().filter(|_| reads_guide),
             ..self.clone()
         }
     }
@@ -310,9 +320,10 @@ mod tests {
                 let say = |line: &dyn Display| lines.borrow_mut().push_str(&line.to_string());
                 let engine = Engine::start(&settings, &[0, 1], 0, rank, say, &mut Slow(0)).unwrap();
                 assert_eq!(engine.link().latency_us == 1.5, is_right, "{said} {:?}", engine.link());
-                // The other file is missing.
-                let is_told = lines.borrow().contains("which is used");
-                assert_eq!(is_told, rank == 0 && !is_right, "{lines:?}");
+                // Nothing is said of the other file, which is missing.
+                let (lines, is_told) = (lines.into_inner(), rank == 0 && !is_right);
+                assert_eq!(lines.is_empty(), !is_told, "{lines}");
+                assert_eq!(lines.contains("which is used"), is_told, "{lines}");
             }
         }
     }
@@ -343,6 +354,16 @@ mod tests {
         ] {
             assert_eq!(both(&settings, &other), Ok(false));
         }
+        // Processes may start in different folders.
+        for strategy in [Strategy::Adaptive, Strategy::Guided] {
+            let [one, other] = ["/here", "/there"].map(|folder| {
+                let path = |name: &str| Some(Path::new(folder).join(name));
+                let (heuristics, links, guide) = (path("h"), path("l"), path("g"));
+                let (trace, record) = (path(""), path(""));
+                Settings { strategy, heuristics, links, guide, trace, record, ..settings.clone() }
+            });
+            assert_eq!(both(&one, &other), Ok(strategy.learns()));
+        }
         // The launcher may give variables only to the first process.
         for first in [
             Settings { report: Report::Full, ..settings.clone() },
@@ -364,6 +385,15 @@ mod tests {
             ..settings.clone()
         };
         assert_eq!(both(&guided("a"), &guided("b")), Err(Disagreement::Settings));
+        let there = || Some(PathBuf::from("/there"));
+        for other in [
+            Settings { heuristics: there(), ..settings.clone() },
+            Settings { links: there(), ..settings.clone() },
+            Settings { trace: there(), ..settings.clone() },
+            Settings { record: there(), ..settings.clone() },
+        ] {
+            assert_eq!(both(&settings, &other), Err(Disagreement::Settings), "{other:?}");
+        }
         let ours = said(Some(&settings));
         let mut another_build = ours;
         another_build[..2].copy_from_slice(&[ours[0] ^ 1 << 62, opposite(ours[0] ^ 1 << 62)]);

@@ -6,6 +6,7 @@ use mpress_codec::Kind;
 use mpress_selector::{Behaviour, DEFAULT_LINK, Level, Link, Speed};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 pub use memory::{MEMORY_FILE, Memory, MemoryFile};
@@ -150,14 +151,20 @@ impl KnowledgeError {
 }
 
 impl Knowledge {
-    /// Reads the files of a folder. Files that cannot be used are replaced by defaults and reported.
+    /// Reads the files of a folder. Files that cannot be used are replaced by defaults and reported. A folder may lack files, since not everything is
+    /// measured at each place (no network, on one node), but not all of them.
     #[must_use]
     pub fn read(folder: &Path) -> (Self, Vec<KnowledgeError>) {
         let mut knowledge = Self::default();
         let mut errors = Vec::new();
+        let has_any =
+            [NETWORK_FILE, COMPRESSION_FILE, MEMORY_FILE].iter().any(|name| folder.join(name).exists());
         let mut take = |name: &str, take: &mut dyn FnMut(&str) -> Result<(), String>| {
             let file = folder.join(name);
-            let text = std::fs::read_to_string(&file).map_err(|error| error.to_string());
+            let text = match std::fs::read_to_string(&file) {
+                Err(error) if error.kind() == ErrorKind::NotFound && has_any => return,
+                text => text.map_err(|error| error.to_string()),
+            };
             if let Err(why) = text.and_then(|text| take(&text)) {
                 errors.push(KnowledgeError { file, why });
             }

@@ -13,6 +13,7 @@ pub mod job;
 pub mod knowledge;
 mod links;
 pub mod network;
+pub mod race;
 pub mod report;
 mod settings;
 pub mod size;
@@ -21,6 +22,7 @@ mod stats;
 mod strategy;
 mod stream;
 mod traffic;
+pub mod waiting;
 
 pub use buffer::Buffer;
 pub use codecs::{Codec, Codecs, CodecsError, Decoder, Encoder, Prior, Row, names as codec_names};

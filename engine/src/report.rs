@@ -1,12 +1,16 @@
 //! The report at the end of a job: the messages sent, the effect of compression on them, and the gain. As text for the terminal, and as JSON
 //! (`docs/format/report.md`) for `mpress report` and other programs.
 
+mod ahead;
 mod calls;
 mod clock;
+mod tables;
 mod text;
 
+pub use ahead::Ahead;
 pub use calls::{Call, Communicator, InMpi};
 pub use clock::Clock;
+pub use tables::{Subject, Tables, communicators};
 
 use crate::engine::{Destination, Engine};
 use crate::settings::{SameNode, Settings};

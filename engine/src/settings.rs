@@ -1,16 +1,20 @@
 //! Settings from the environment (the `MPRESS_*` variables) and from a file.
 
 mod choices;
+mod error;
 mod files;
 mod names;
+mod paths;
 
 pub use choices::{Predict, Reduce, Report, SameNode, Streams};
+pub use error::SettingsError;
 
 use crate::codecs::Codecs;
 use crate::strategy::Strategy;
 use crate::{FLOOR, size};
-use names::{CONFIG, KEYS, PREFIX};
-use std::ffi::OsString;
+use error::one_line;
+use names::{CONFIG, FLAGS, KEYS, PREFIX};
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -94,37 +98,6 @@ impl Default for Settings {
     }
 }
 
-/// An invalid setting. `Display` prints one line.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SettingsError {
-    /// The setting is known, but its value is invalid.
-    #[error("{name}={value}: expected {expected}")]
-    Value {
-        /// The variable, or the file and the key in it.
-        name: String,
-        /// Its value.
-        value: String,
-        /// The valid values.
-        expected: String,
-    },
-    /// An unknown key in the file: most likely a typing error.
-    #[error("{0}: unknown setting (known: {1})")]
-    Name(String, String),
-    /// The file cannot be read, or is not a settings file.
-    #[error("{}: {why}", file.display())]
-    File {
-        /// The file.
-        file: PathBuf,
-        /// The error in it.
-        why: String,
-    },
-    /// The guided strategy without a record.
-    #[error(
-        "MPRESS_STRATEGY=guided needs MPRESS_GUIDE=FILE, a record of an earlier run (MPRESS_GUIDE=FILE with the strategy adaptive writes one)"
-    )]
-    NoGuide,
-}
-
 /// The maximum number of threads of a rank.
 const MAX_THREADS: usize = 1024;
 
@@ -140,7 +113,7 @@ const RECORD_LIMIT: usize = 16 << 20;
 
 impl Settings {
     /// Reads the settings from the file in `MPRESS_CONFIG`, if set, and from the environment variables, which take precedence. Variables without our
-    /// prefix are ignored. An empty value means the default.
+    /// prefix are ignored. An empty variable counts as not set. Paths become absolute: the program may change its folder before they are used.
     ///
     /// # Errors
     /// The first setting that has an invalid value; a file that cannot be read or has an unknown key.
@@ -168,7 +141,7 @@ impl Settings {
         }
         for (name, value) in &vars {
             match KEYS.into_iter().find(|key| names::variable(key) == *name) {
-                Some(key) => settings.set(key, name, &value.to_string_lossy())?,
+                Some(key) => settings.set(key, name, value)?,
                 None if names::is_read_elsewhere(name) => {}
                 None => settings.unknown.push(name.clone()),
             }
@@ -182,7 +155,7 @@ impl Settings {
     /// A line about the [`unknown`](Self::unknown) variables, if there are any, with the settings that they were most likely meant to be.
     #[must_use]
     pub fn unknown_line(&self) -> Option<String> {
-        let mut names: Vec<_> = self.unknown.iter().map(|name| names::described(name)).collect();
+        let mut names: Vec<_> = self.unknown.iter().map(|name| one_line(&names::described(name))).collect();
         names.sort();
         (!names.is_empty())
             .then(|| format!("ignored, since mpress has no such setting: {}", names.join(", ")))
@@ -195,20 +168,26 @@ impl Settings {
         let table: toml::Table =
             text.parse().map_err(|error: toml::de::Error| wrong(crate::toml_error(&text, &error)))?;
         for (name, value) in &table {
-            let place = format!("{}: {name}", file.display());
             let key = KEYS.into_iter().find(|key| key == name);
-            let key = key.ok_or_else(|| SettingsError::Name(place.clone(), KEYS.join(", ")))?;
+            let key =
+                key.ok_or_else(|| wrong(format!("{name}: unknown setting (known: {})", KEYS.join(", "))))?;
             let value = match value {
                 toml::Value::String(text) => text.clone(),
-                toml::Value::Boolean(yes) => u8::from(*yes).to_string(),
+                toml::Value::Boolean(yes) if FLAGS.contains(&key) => u8::from(*yes).to_string(),
                 other => other.to_string(),
             };
-            self.set(key, &place, &value)?;
+            self.set(key, key, value.as_ref()).map_err(|error| wrong(error.to_string()))?;
         }
         Ok(())
     }
 
-    fn set(&mut self, key: &str, name: &str, value: &str) -> Result<(), SettingsError> {
+    fn set(&mut self, key: &str, name: &str, value: &OsStr) -> Result<(), SettingsError> {
+        if let Some((_, path)) = self.paths_mut().into_iter().find(|(of, _)| *of == key) {
+            *path = Some(paths::absolute(value.as_ref()));
+            return Ok(());
+        }
+        // No valid value has the sign for what is not UTF-8.
+        let value = &*value.to_string_lossy();
         let wrong =
             |expected: String| SettingsError::Value { name: name.into(), value: value.into(), expected };
         let pick = |choices: &[&str]| {
@@ -219,9 +198,6 @@ impl Settings {
             "strategy" => {
                 self.strategy = self.codecs.strategy(value).map_err(|error| wrong(error.to_string()))?;
             }
-            "heuristics" => self.heuristics = Some(value.into()),
-            "links" => self.links = Some(value.into()),
-            "guide" => self.guide = Some(value.into()),
             "threshold" => {
                 let bytes = size::parse(value).filter(|bytes| *bytes >= FLOOR);
                 self.threshold =
@@ -231,7 +207,6 @@ impl Settings {
                 self.report =
                     [Report::None, Report::Summary, Report::Full][pick(&["none", "summary", "full"])?];
             }
-            "report_file" => self.report_file = Some(value.into()),
             "same_node" => {
                 self.same_node = [SameNode::Pass, SameNode::Compress][pick(&["pass", "compress"])?]
             }
@@ -263,8 +238,6 @@ impl Settings {
                 self.predict_memory =
                     bytes.ok_or_else(|| wrong(format!("at least {FLOOR} bytes, such as 64MiB")))?;
             }
-            "trace" => self.trace = Some(value.into()),
-            "record" => self.record = Some(value.into()),
             "record_limit" => {
                 let bytes = size::parse(value).filter(|bytes| *bytes >= FLOOR);
                 self.record_limit =
@@ -350,15 +323,16 @@ mod tests {
 
     #[test]
     fn defaults_and_values() {
+        let here = |name: &str| Some(std::env::current_dir().unwrap().join(name));
         assert_eq!(from(&[("HOME", "/"), ("MPRESS_LIBDIR", "x")]), Ok(Settings::default()));
         let all = Settings {
             strategy: "fixed:dfcm".parse().unwrap(),
             heuristics: Some("/h".into()),
-            links: Some("l".into()),
-            guide: Some("g".into()),
+            links: here("l"),
+            guide: here("g"),
             threshold: 16 << 10,
             report: Report::Full,
-            report_file: Some("r.json".into()),
+            report_file: here("r.json"),
             same_node: SameNode::Compress,
             threads: 4,
             streams: Streams::From(32 << 10),
@@ -367,7 +341,7 @@ mod tests {
             predict: Predict::All,
             predict_memory: 8 << 20,
             trace: Some("/t".into()),
-            record: Some("r".into()),
+            record: here("r"),
             record_limit: 1 << 20,
             patience: Duration::from_secs(7200),
             disable: true,
@@ -400,7 +374,7 @@ mod tests {
             ]),
             Ok(all.clone())
         );
-        assert_eq!(from(&[("MPRESS_REPORT", "")]), Ok(Settings::default()), "empty means default");
+        assert_eq!(from(&[("MPRESS_REPORT", "")]), Ok(Settings::default()), "empty: not set");
         let dumped = file(&all.to_toml());
         assert_eq!(
             from(&[("MPRESS_CONFIG", dumped.path().to_str().unwrap())]),
@@ -470,6 +444,8 @@ mod tests {
                 ("MPRESS_STRATEGY", "guided"),
                 "MPRESS_STRATEGY=guided needs MPRESS_GUIDE=FILE, a record of an earlier run (MPRESS_GUIDE=FILE with the strategy adaptive writes one)",
             ),
+            (("MPRESS_THREADS", "1\n2"), "MPRESS_THREADS=1\\n2: expected a number from 1 to 1024"),
+            (("MPRESS_CONFIG", "/none\n/x"), "/none\\n/x: No such file or directory (os error 2)"),
             (("MPRESS_CONFIG", "/none/x"), "/none/x: No such file or directory (os error 2)"),
         ] {
             assert_eq!(from(&[vars]).unwrap_err().to_string(), line);
@@ -479,6 +455,10 @@ mod tests {
             ("treads = 1", "treads: unknown setting"),
             ("record_limit = \"8X\"", "record_limit=8X: expected at least 1024 bytes"),
             ("threads = [1]", "threads=[1]: expected"),
+            ("threads = true", "threads=true: expected a number"),
+            ("clock = true", "clock=true: expected off or on"),
+            ("threads = \"1\\n2\"", "threads=1\\n2: expected a number"),
+            ("\"a\\nb\" = 1", "a\\nb: unknown setting"),
             ("threads 1", "line 1: "),
             ("a\0", "line 1: "),
         ] {

@@ -275,6 +275,23 @@ fn counters_and_report() {
         let error = report::JobReport::from_json(damage).unwrap_err();
         assert_eq!(error.lines().count(), 1, "{error}");
     }
+
+    let folder = tempfile::tempdir().unwrap();
+    let deliver = |how, file: Option<&str>| {
+        let printed = std::cell::RefCell::new(Vec::new());
+        let report_file = file.map(|file| folder.path().join(file));
+        let settings = Settings { report: how, report_file: report_file.clone(), ..Settings::default() };
+        report.deliver(&settings, |text| printed.borrow_mut().push(text.to_owned()));
+        let written = report_file.and_then(|file| std::fs::read_to_string(file).ok());
+        (printed.into_inner(), written)
+    };
+    assert_eq!(deliver(Report::Summary, None), (vec![summary.trim_end().to_owned()], None));
+    assert_eq!(deliver(Report::None, Some("a.json")), (vec![], Some(json)));
+    assert_eq!(deliver(Report::None, Some("a.txt")), (vec![], Some(full.clone())));
+    assert_eq!(deliver(Report::Summary, Some("a.txt")), (vec![], Some(summary)));
+    let (printed, written) = deliver(Report::None, Some("missing/a.txt"));
+    assert!(printed[0].ends_with("; here is the report:") && written.is_none(), "{printed:?}");
+    assert_eq!(printed[1], full.trim_end());
 }
 
 #[test]

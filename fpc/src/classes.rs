@@ -56,7 +56,7 @@ impl Classes {
         lengths
     }
 
-    /// The class number of each length. Lengths beyond all classes get an arbitrary one.
+    /// The class number of each length. Lengths longer than every class get an arbitrary number.
     pub(crate) fn codes(self) -> [u8; 16] {
         core::array::from_fn(|length| (self.set & ((1 << length) - 1)).count_ones() as u8 % MAX_CLASSES as u8)
     }
@@ -64,7 +64,7 @@ impl Classes {
     /// The classes for a block with this number of residuals of each length, and the size in bytes of its bit planes (including the one for the
     /// predictors) and residuals.
     ///
-    /// Starts with one class for every length that occurs, and repeatedly merges the class that costs least to remove into the next one, as long as
+    /// Starts with one class for each length that occurs, and repeatedly merges the class that is cheapest to remove into the next one, as long as
     /// there are two. On real messages the result is within 0.01 % of the best classes.
     pub(crate) fn choose(mut counts: [u32; LENGTHS]) -> (Self, usize) {
         let values: u32 = counts.iter().sum();

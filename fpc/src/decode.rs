@@ -162,7 +162,7 @@ fn decode_block<W: Word, K: Kernel>(
     let of_class = classes.lengths();
     let mut absent = 0;
     predictor.begin(&mut buffers.values);
-    // Each row is turned into values at once: the CPU unpacks the next one while the predictors wait. The last row may have extra steps; nothing
+    // Each row is turned into values at once: the CPU unpacks the next row while the predictors wait. The last row may have extra steps; nothing
     // follows them.
     for row in 0..len.div_ceil(ROW) {
         let planes = class_planes.each_ref().map(|plane| u64::from_le_bytes(plane[row]));

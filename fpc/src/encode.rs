@@ -174,7 +174,7 @@ fn encode_block<W: Word, K: Kernel>(
             plane[row] = bits.to_le_bytes();
         }
     }
-    // The padding was put into the first class, whose length may not be 0.
+    // The padding was put into the first class, whose length may be other than 0.
     buffers.lengths.0.as_flattened_mut()[values.len()..][..fill].fill(0);
     for plane in &buffers.planes[..=classes.planes()] {
         out.extend_from_slice(&plane.as_flattened()[..values.len().div_ceil(8)])?;

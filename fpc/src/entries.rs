@@ -1,4 +1,4 @@
-//! The values that the codec is for, and the entries to encoder and decoder.
+//! The values that the codec is for, and the entry points of encoder and decoder.
 #![forbid(unsafe_code)]
 
 use crate::{decode, encode};
@@ -19,7 +19,8 @@ mod internal {
     use super::{DecodeError, Full, Out, Simd};
     use core::fmt::Debug;
 
-    /// The entries. These are not generic, so they are compiled in this crate, and not again in each crate that uses it.
+    /// The entry points. They are not generic, so they are compiled in this crate, and not again in each crate that uses
+    /// it.
     pub trait Entries: Sized {
         /// Predictors and buffers of an encoder, and of a decoder.
         type Encoding: Clone + Debug;

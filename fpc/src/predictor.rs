@@ -25,8 +25,8 @@ struct Tables<W> {
 struct Hashes {
     /// The hash of the previous values.
     fcm: u64,
-    /// The hash of the previous differences. It differs in width from the hash of values, as otherwise the compiler would combine both in a vector,
-    /// and every look-up would wait for the transfer there and back.
+    /// The hash of the previous differences. Its type differs in width from that of the hash of values. Otherwise the compiler would combine both in
+    /// a vector, and every look-up would wait for the transfers there and back.
     dfcm: u32,
 }
 
@@ -86,7 +86,7 @@ impl<W: Word> Predictor<W> {
         lengths: &mut [Step<u8>],
     ) {
         let steps = values.len() / LANES;
-        // No dependency chain to hide here, so process one lane after the other: this needs fewer variables.
+        // There is no dependency chain to hide, so this processes one lane after the other, which needs fewer variables.
         for lane in 0..LANES {
             let (tables, mut hashes, mut last) = (&mut self.tables[lane], self.hashes[lane], self.last[lane]);
             let places = residuals.iter_mut().zip(lengths.iter_mut());
@@ -125,7 +125,7 @@ impl<W: Word> Predictor<W> {
         macro_rules! steps {
             ($($step:literal)*) => {$(
                 for lane in 0..LANES {
-                    // Loaded again rather than kept in a variable, for which there are too few registers.
+                    // Loaded again rather than kept in a variable, because there are too few registers.
                     let last = W::from_bytes(values[lane][first + $step]);
                     hashes[lane].step(&mut self.tables[lane], last, |by_fcm, by_dfcm| {
                         // Unpredictable on noisy data, so no branch.

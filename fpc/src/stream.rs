@@ -18,7 +18,7 @@ const HEAD: usize = 1;
 const BLOCK: usize = 32_768;
 /// Length in bytes of a block's head: the number of values, and the length of the block including its head, three bytes each.
 const BLOCK_HEAD: usize = 6;
-/// What precedes a tail: no number of values of a block.
+/// Precedes a tail; no block has this number of values.
 const TAIL_HEAD: [u8; 3] = [0; 3];
 /// The bit of a code that selects dfcm's prediction.
 const DFCM: u8 = 8;
@@ -29,7 +29,7 @@ const LENGTHS: [u8; 8] = [0, 1, 2, 3, 5, 6, 7, 8];
 /// The number of values processed at once, an even number.
 const CHUNK: usize = 512;
 
-/// Length in bytes of a tail, with what precedes it. The tail are the bytes after the last whole value of a message.
+/// Length in bytes of a tail and what precedes it. The tail consists of the bytes after the last whole value of a message.
 const fn tail_len(raw_len: usize) -> usize {
     match raw_len % WIDTH {
         0 => 0,
@@ -50,8 +50,8 @@ impl Codec for FpcStream {
     type Encoder = Encoder<InlineTables>;
     type Decoder = Decoder<InlineTables>;
 
-    /// With tables of [`TableLevel::CACHED`], in 16 KiB of the encoder itself. The decoder has as much, so it does not read streams of higher levels;
-    /// [`Decoder::new`] takes memory for them.
+    /// With tables of [`TableLevel::CACHED`], in 16 KiB of the encoder itself. The decoder's tables have the same size, so it does not read streams
+    /// of higher levels; [`Decoder::new`] takes memory for them.
     fn encoder() -> Self::Encoder {
         Encoder::unchecked([0; CACHED], TableLevel::CACHED)
     }

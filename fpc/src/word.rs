@@ -1,7 +1,7 @@
 //! The word: the differences between 64-bit and 32-bit values.
 #![forbid(unsafe_code)]
 
-/// A value, with what the code of this crate does on it.
+/// A value, with the operations that this crate needs.
 pub trait Word: mpress_codec_support::Word {
     /// The number of most significant bits that the hashes use: the sign and the exponent of a float (format, section 3).
     const TOP_BITS: u32;

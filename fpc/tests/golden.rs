@@ -1,5 +1,5 @@
-//! Wires written by version 2: they must be reproduced exactly and be decoded as long as version 2 exists. `NAME.raw` is the message, `NAME.fpc` and
-//! `NAME.fpc32` are its wires.
+//! Wires written by version 2. Encoders must reproduce them exactly, and decoders must read them, as long as version 2 exists. `NAME.raw` is the
+//! message, `NAME.fpc` and `NAME.fpc32` are its wires.
 //!
 //! With `MPRESS_WRITE_GOLDEN=1`, missing files are written. Existing files never change.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
@@ -45,7 +45,7 @@ fn run<W: Word>() {
             let name = format!("{name}.{}", Fpc::<W>::NAME);
             let wire = encode(&mut Encoder::<W>::new().with_simd(simd), &raw);
             let golden = golden(&name, &wire);
-            assert!(wire == golden, "{name} at {simd:?} is another wire now");
+            assert!(wire == golden, "{name} at {simd:?} has changed");
             assert!(
                 decode(&mut Decoder::<W>::new().with_simd(simd), &golden, raw.len()) == Ok(raw),
                 "{name}"

@@ -10,7 +10,7 @@ use mpress_datatype::{Dialect, Dimension, Distribution, Machine, Order, Plan, So
 /// Longer types are described but not packed.
 const LONGEST: usize = 1 << 16;
 
-/// Numbers from the input: mostly small ones, and some that soon overflow.
+/// Numbers from the input: mostly small, and some that soon overflow.
 struct Input<'a>(&'a [u8]);
 
 impl Input<'_> {
@@ -130,7 +130,7 @@ fuzz_target!(|data: &[u8]| {
             plan.pack(source(), 0..size, Target::new(&mut whole, 0)).expect("it fits");
             plan.pack(source(), 0..cut, Target::new(&mut pieces, 0)).expect("it fits");
             plan.pack(source(), cut..size, Target::new(&mut pieces[cut..], 0)).expect("it fits");
-            assert!(whole == pieces, "packed in pieces it is something else");
+            assert!(whole == pieces, "packing in pieces differs");
             let mut unpacked = [(); 2].map(|()| vec![0; reach.len()]);
             let cuts: [&[usize]; 2] = [&[0, size], &[0, cut, size]];
             for (memory, cuts) in unpacked.iter_mut().zip(cuts) {
@@ -142,11 +142,11 @@ fuzz_target!(|data: &[u8]| {
                 }
             }
             let [unpacked, in_pieces] = unpacked;
-            assert!(unpacked == in_pieces, "unpacked in pieces it is something else");
+            assert!(unpacked == in_pieces, "unpacking in pieces differs");
             // Bytes that were not written are still 0; the others have their original values.
             assert!(
                 unpacked.iter().zip(&old).all(|(new, old)| *new == 0 || new == old),
-                "bytes at wrong places"
+                "bytes in wrong places"
             );
             let result = (whole, unpacked);
             match &first {

@@ -1,5 +1,5 @@
-//! Any bytes are decoded or refused, without a panic and without output on an error (which the helper checks). An accepted wire was consumed to its
-//! last byte, so without that byte it is truncated.
+//! Any bytes are decoded or refused, without a panic and, on an error, without output (the helper checks this). An accepted wire was consumed to
+//! its last byte, so without that byte it is truncated.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -10,7 +10,7 @@ use mpress_fuzz::{decode, encode, pair, split};
 fuzz_target!(|data: &[u8]| {
     let Some((codec, setting, len, wire)) = split(data) else { return };
     let new = || pair(codec, setting, Simd::detect());
-    // With the right check, as who means harm would send it.
+    // With the right check, as an attacker would send it.
     let message = [&[1][..], wire, &crc32fast::hash(&[&[1][..], wire].concat()).to_le_bytes()].concat();
     let id = CodecId(wire.first().copied().unwrap_or_default());
     if let Ok(raw) = decompress_with::<u8>(id, &mut new().1, &message, len) {
@@ -23,7 +23,7 @@ fuzz_target!(|data: &[u8]| {
         let wire = encode(&mut *encoder, &raw);
         assert!(
             decode(&mut *decoder, &wire, len) == Ok(raw),
-            "what was decoded does not survive a round trip"
+            "the decoded message does not survive a round trip"
         );
     }
 });

@@ -1,4 +1,4 @@
-//! A received message is raw, a frame or damaged: there is never a panic, and never a frame that decodes to a length other than it states. An engine
+//! A received message is raw, a frame or damaged. There is never a panic, and a frame never decodes to a length other than it states. An engine
 //! whose decoders have seen all previous frames decodes each frame as a new engine does. The input is a frame's fields and payload; a valid mark and
 //! check are added, so that codecs, blocks and heads of streams are reached.
 #![no_main]
@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 const MARK: Mark = Mark(*b"fuzzmark");
 
-/// The maximum room of receivers here.
+/// The receivers' maximum room.
 const ROOM: usize = 3 << 20;
 
 /// Its pooled decoders have seen the frames of all previous inputs.

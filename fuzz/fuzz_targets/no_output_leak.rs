@@ -11,5 +11,5 @@ fuzz_target!(|data: &[u8]| {
         let (mut encoder, mut decoder) = pair(codec, setting, Simd::detect());
         (encode_over(&mut *encoder, bytes, fill), decode_over(&mut *decoder, bytes, len, fill))
     };
-    assert!(results(0x00) == results(0xff), "the buffer shows through");
+    assert!(results(0x00) == results(0xff), "the buffer's old contents show");
 });

@@ -1,4 +1,4 @@
-//! Every message is restored, and its wire is within the bound; a truncated wire, an extended one and one of another length are refused.
+//! Every message round-trips, and its wire is within the bound; a truncated wire, an extended one and one of another length are refused.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -11,7 +11,7 @@ fuzz_target!(|data: &[u8]| {
     let new = || pair(codec, setting, Simd::detect());
     let (mut encoder, mut decoder) = new();
     let mut wire = encode(&mut *encoder, raw);
-    assert!(decode(&mut *decoder, &wire, raw.len()).as_deref() == Ok(raw), "it did not come back");
+    assert!(decode(&mut *decoder, &wire, raw.len()).as_deref() == Ok(raw), "no round trip");
 
     let prefix = &wire[..cut % wire.len()];
     assert_eq!(decode(&mut *new().1, prefix, raw.len()), Err(DecodeErrorKind::Truncated));
@@ -28,5 +28,5 @@ fuzz_target!(|data: &[u8]| {
     let id = CodecId(codec);
     let message = compress_with(id, &mut encoder, raw).expect("memory");
     let back = decompress_with::<u8>(id, &mut decoder, &message, raw.len());
-    assert!(back.as_deref() == Ok(raw), "nor in a vector");
+    assert!(back.as_deref() == Ok(raw), "no round trip in a vector");
 });

@@ -1,5 +1,5 @@
-//! A channel that loses, repeats, swaps and cuts messages and resets its ends: a decoder gives each message as it was sent, or an error; and no error
-//! without a fault of the channel.
+//! A channel that loses, repeats, swaps and cuts messages and resets its ends. A decoder gives each message as it was sent, or an error; there is no
+//! error without a fault of the channel.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -38,12 +38,12 @@ impl Channel {
         let right = self.expected.is_some_and(|(epoch, number)| {
             epoch.is_none_or(|epoch| epoch == message.epoch) && number == message.number
         });
-        // The right number in another sequence: detected only by a digest of 24 bits, for which a fuzzer may well find a collision.
+        // The right number in another sequence: only a digest of 24 bits detects that, and a fuzzer may well find a collision.
         let doubtful = self.expected.is_some_and(|(_, number)| number == message.number) && !right;
         let whole = len == message.wire.len();
         match &result {
             Ok(raw) => {
-                assert!(whole && (doubtful || right && *raw == message.raw), "accepted what it must not")
+                assert!(whole && (doubtful || right && *raw == message.raw), "accepted a wrong message")
             }
             Err(kind) => assert!(!(right && whole), "refused for nothing: {kind:?}"),
         }

@@ -7,7 +7,7 @@ use mpress_fuzz::{continuing, decode, encode, pair, split};
 
 fuzz_target!(|data: &[u8]| {
     let Some((codec, setting, raw_len, mut rest)) = split(data) else { return };
-    // Codec numbers beyond the table are those whose state carries over from message to message.
+    // Codec numbers beyond the table mean codecs whose state carries over from message to message.
     let new = || match codec {
         0xc0.. => continuing(codec, setting),
         _ => pair(codec, setting, Simd::detect()),
@@ -15,7 +15,7 @@ fuzz_target!(|data: &[u8]| {
     let mut used = new().1;
     let raw: Vec<u8> = rest.iter().copied().cycle().take(raw_len.min(64 * rest.len())).collect();
     let good = encode(&mut *new().0, &raw);
-    // Each step is a wire: directly from the input, or the valid one with a part of it replaced.
+    // Each step is a wire: taken directly from the input, or a valid one with a part replaced.
     for _ in 0..16 {
         let Some(([what, low, high, len], next)) = rest.split_first_chunk() else { break };
         let (bytes, next) = next.split_at(usize::from(*len).min(next.len()));
@@ -36,7 +36,7 @@ fuzz_target!(|data: &[u8]| {
             // Twice, so that it has seen more than one wire since the reset.
             let _ = decode(&mut *used, &good, raw.len());
             used.reset();
-            assert!(decode(&mut *used, &wire, len) == decode(&mut *new().1, &wire, len), "not as a new one");
+            assert!(decode(&mut *used, &wire, len) == decode(&mut *new().1, &wire, len), "unlike a new one");
         }
         if result.is_err() || what & 0x40 == 0 {
             used.reset();

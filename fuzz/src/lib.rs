@@ -1,4 +1,4 @@
-//! The common part of the fuzz targets: the codecs under test, selected by a byte, with checks around their use.
+//! The common part of the fuzz targets: the codecs under test, selected by a byte, and checks around their use.
 #![forbid(unsafe_code)]
 
 use mpress_codec::simd::Simd;
@@ -54,7 +54,7 @@ fn dfcm<W: Word + 'static>(
     (Box::new(encoder.with_simd(simd)), Box::new(decoder.with_simd(simd)))
 }
 
-/// An encoder or a decoder of diffpack with a reference for each length: some of these bytes, again and again.
+/// An encoder or a decoder of diffpack with a reference for each length: some of these bytes, repeated.
 struct With<T>(T, [u8; 5]);
 
 impl<T> With<T> {
@@ -230,8 +230,8 @@ pub fn decode_over(
     out.extend_from_slice(LEAD).expect("room");
     let place = out.place();
     let result = decoder.decode(wire, &mut out);
-    assert_eq!(out.place(), place, "another output in the place of the one that was lent");
-    let raw = out.written().strip_prefix(LEAD).expect("what was there stays");
+    assert_eq!(out.place(), place, "the lent output was replaced by another one");
+    let raw = out.written().strip_prefix(LEAD).expect("earlier bytes stay");
     match result {
         Ok(()) => {
             assert_eq!(raw.len(), len, "Ok, but the output is not full");

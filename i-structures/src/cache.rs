@@ -111,7 +111,7 @@ impl Cache {
     /// Looks up an element by its index in the block. Accesses the table once, because this is the most frequent operation.
     ///
     /// # Errors
-    /// That of `size`, which is called for a new block.
+    /// The one for `size`, which is called for a new block.
     pub(crate) fn fetch(
         &mut self,
         tag: Tag,
@@ -126,7 +126,7 @@ impl Cache {
         match self.blocks.entry(tag) {
             Entry::Occupied(place) => {
                 let block = place.into_mut();
-                // Most blocks are full, so check one number before the bits.
+                // Most blocks are full, so this checks one number before the bits.
                 if (block.missing == 0 || block.present.get(element).is_some_and(|bit| *bit))
                     && let Some(value) = block.values.get(element * bytes..)
                     && let Some(value) = value.get(..bytes)
@@ -154,7 +154,7 @@ impl Cache {
             return;
         }
         let Some(bits) = bits else {
-            // Elements that are already present are equal: elements are stored once.
+            // Elements that are already present have the same value, because elements are stored only once.
             if block.values.len() == values.len() {
                 block.values.copy_from_slice(values);
                 block.present.fill(true);

@@ -11,7 +11,7 @@ pub struct Counts {
     pub hits: u64,
     /// Fetches that sent a request.
     pub misses: u64,
-    /// Fetches of remote elements for whose block a value is in transit or deferred.
+    /// Fetches of remote elements whose block's value is in transit or deferred.
     pub deferred_misses: u64,
     /// Requests sent (*send-a-request*).
     pub requests: u64,

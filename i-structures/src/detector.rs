@@ -50,7 +50,7 @@ impl Detector {
         (self.probe, self.wave) = (None, None);
     }
 
-    /// Takes part in the detection as a passive rank: the rank has ended or failed, or has been passive for a long time.
+    /// Takes part in the detection as a passive rank: it has ended, failed, or been passive for a long time.
     pub(crate) fn passive(&mut self, answer: impl FnOnce(u64, u64) -> Answer) -> Action {
         if self.rank == 0 && self.wave.is_none() {
             return self.next_wave(0, None);

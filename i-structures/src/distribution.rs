@@ -66,7 +66,7 @@ impl Layout {
             Distribution::Block => Map::Block { run: Divisor::new(len.div_ceil(u64::from(ranks)).max(1)) },
             Distribution::Cyclic => cyclic(1),
             Distribution::BlockCyclic(0) => return Err(Error::Options("block-cyclic runs of 0 elements")),
-            // A run longer than the structure is equivalent to one of its length, which cannot overflow.
+            // A run longer than the structure is equivalent to one of the structure's length, which cannot overflow.
             Distribution::BlockCyclic(run) => cyclic((*run).min(len.max(1))),
             Distribution::Owner(owner) => Map::table(len, ranks, &**owner)?,
         };

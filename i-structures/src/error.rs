@@ -23,7 +23,7 @@ pub enum Error {
         len: u64,
     },
     /// A store by a rank other than the owner.
-    #[error("{address} can be stored by its owner, rank {owner}, alone")]
+    #[error("{address} can be stored only by its owner, rank {owner}")]
     NotOwner {
         /// The address.
         address: Address,
@@ -59,14 +59,15 @@ pub enum Error {
         /// Its error.
         why: String,
     },
-    /// More messages for structures that this rank has not created yet than it keeps: 65,536, or 256 MiB.
+    /// The limit of messages kept for structures that this rank has not created yet (65,536, or 256 MiB)
+    /// was exceeded.
     #[error("rank {from} sends more for structures that this rank has not created yet than it keeps")]
     TooEarly {
         /// The sender of the last one.
         from: u32,
     },
     /// A message that cannot be decoded or does not fit its structure.
-    #[error("rank {from} has sent a message that is not valid: {what}")]
+    #[error("rank {from} has sent an invalid message: {what}")]
     Protocol {
         /// Its sender.
         from: u32,
@@ -79,7 +80,7 @@ pub enum Error {
     /// More elements or bytes than this machine can address or allocate.
     #[error("a structure with {0} elements on this rank does not fit into memory")]
     TooLarge(u64),
-    /// A plan for other parameters.
+    /// A plan made for other parameters.
     #[error("the plan is for other parameters: {0}")]
     Plan(&'static str),
     /// A plan file that cannot be read.

@@ -94,7 +94,7 @@ struct Tasks {
 pub(crate) struct Executor {
     tasks: RefCell<Tasks>,
     ready: Arc<Ready>,
-    /// The tasks that are being polled; between two turns, spare memory for the next.
+    /// The tasks that are being polled; between two turns, spare memory for the next turn.
     turn: Cell<Vec<usize>>,
 }
 

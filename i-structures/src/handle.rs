@@ -38,7 +38,7 @@ impl Structure {
     }
 }
 
-/// A distributed array whose elements are each stored once. Clones refer to the same array.
+/// A distributed array each of whose elements is stored once. Clones refer to the same array.
 pub struct IStructure<T> {
     shared: Rc<Shared>,
     structure: Structure,

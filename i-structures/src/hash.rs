@@ -1,4 +1,4 @@
-//! The hash of the tables used for every fetch or message: keys are a few integers, for which SipHash would take most of the time of a fetch. Each
+//! The hash of the tables used for every fetch or message. Keys are a few integers, for which SipHash would take most of the time of a fetch. Each
 //! table has its own seed, so a peer cannot choose blocks that collide.
 
 use std::{
@@ -70,7 +70,7 @@ mod tests {
     use crate::cache::Tag;
     use std::collections::HashSet;
 
-    /// Tables find places by the low bits, and distinguish keys in a group by the high seven.
+    /// Tables find places by the low bits, and distinguish keys in a group by the highest seven.
     #[test]
     fn tags_of_usual_patterns_spread() {
         let seed = Seed(1);
@@ -88,7 +88,7 @@ mod tests {
                     }
                 }
             }
-            // Randomly thrown, 4096 balls occupy 3224 of 8192 places on average.
+            // 4096 balls thrown at random occupy 3224 of 8192 places on average.
             assert!(low.len() > count * 7 / 10, "{} of {count}", low.len());
             assert_eq!(high.len(), 128);
         }

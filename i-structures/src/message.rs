@@ -9,7 +9,7 @@ use crate::{
 use bitvec::{order::Lsb0, slice::BitSlice, view::BitView};
 
 const VERSION: u8 = 1;
-/// The maximum number of waiting fetches named in an answer and in a verdict.
+/// The maximum number of waiting fetches listed in an answer and in a verdict.
 pub(crate) const ANSWER_NAMES: usize = 8;
 pub(crate) const VERDICT_NAMES: usize = 16;
 /// The maximum number of bytes of text in an answer and in a verdict.
@@ -114,7 +114,7 @@ pub(crate) fn value<'a>(
     message
 }
 
-/// A whole block: the values of all its elements. The header has the length of three numbers, so that codecs find the values aligned.
+/// A whole block: the values of all its elements. The header has the length of three numbers, so codecs find the values aligned.
 pub(crate) fn block(name: BlockName, values: &[u8]) -> Vec<u8> {
     let mut message = block_header(8, name);
     message.extend_from_slice(values);
@@ -382,7 +382,7 @@ mod tests {
         let Some(Message::Value(_, body)) = decode(message) else { panic!("{message:?}") };
         let (bits, values) = split_value(body, 3, 2).unwrap();
         assert_eq!((bits.iter_ones().collect::<Vec<_>>(), values), (vec![0, 2], &[1_u8, 2, 3, 4][..]));
-        // Two elements have only two bits; other sizes do not add up; no bits, no message.
+        // Two elements have only two bits; other sizes do not match; no bits mean no message.
         for (elements, bytes) in [(2, 2), (3, 1), (3, 3), (9, 2), (3, usize::MAX), (usize::MAX, 2)] {
             assert_eq!(split_value(body, elements, bytes), None);
         }

@@ -155,7 +155,7 @@ impl Node {
     /// Waits for an element; tasks and other ranks are served in the meantime.
     ///
     /// # Errors
-    /// That of the fetch; that of the run if it ends in the meantime; [`Error::Misuse`] outside [`Node::run_blocking`] and within tasks.
+    /// The error of the fetch; the error of the run if it ends in the meantime; [`Error::Misuse`] outside [`Node::run_blocking`] and within tasks.
     pub fn wait<T: Element>(&self, mut fetch: Fetch<T>) -> Result<T> {
         if !self.shared.blocking.get() || self.shared.polling.get() {
             return Err(Error::Misuse("Node::wait is for programs of Node::run_blocking, not for tasks"));
@@ -209,11 +209,11 @@ impl Node {
         }
     }
 
-    /// A recorder of a plan for these structures. The structures of later runs need not be the same ones, but must have the same parameters, in this
+    /// A recorder of a plan for these structures. The structures of later runs need not be the same, but must have the same parameters, in this
     /// order.
     ///
     /// # Errors
-    /// [`Error::Options`] if one of them has no cache, or occurs twice.
+    /// [`Error::Options`] if one of them has no cache, or is given twice.
     pub fn record(&self, structures: &[Structure]) -> Result<Recorder> {
         Recorder::new(self.parameters(structures), structures)
     }

@@ -19,10 +19,10 @@ use std::{
 
 /// No other messages are sent on the communicator.
 const TAG: Tag = 1;
-/// Within this time a waiting rank yields its core; afterwards it takes almost no time at all.
+/// Within this time a waiting rank yields its core; afterwards it uses almost no CPU time.
 const SPIN: Duration = Duration::from_millis(20);
 const NAP: Duration = Duration::from_micros(100);
-/// A rank that has waited for this long takes part in the search for a deadlock.
+/// A rank that has waited this long takes part in the search for a deadlock.
 const LONG: Duration = Duration::from_millis(100);
 
 /// Messages over a separate communicator.

@@ -29,7 +29,7 @@ pub(crate) fn encode(plan: &Plan) -> Vec<u8> {
 pub(crate) fn decode(file: &[u8]) -> Result<Plan> {
     let Some((body, crc)) = file.split_last_chunk() else { return Err(Error::PlanFile("it is too short")) };
     if !body.starts_with(MAGIC) {
-        return Err(Error::PlanFile("it is no plan"));
+        return Err(Error::PlanFile("it is not a plan"));
     }
     if crc32fast::hash(body) != u32::from_le_bytes(*crc) {
         return Err(Error::PlanFile("it is damaged"));

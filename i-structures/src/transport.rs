@@ -7,7 +7,7 @@ use thiserror::Error;
 #[error("transport: {0}")]
 pub struct TransportError(pub String);
 
-/// The content of most of a message, from its start on: a hint for message layers that compress.
+/// The content of most of a message, from its start: a hint for message layers that compress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// Unknown or mixed.

@@ -1,4 +1,5 @@
-//! The programs of the paper send exactly the messages of Table 1 and of the formulas in the programs, for any order of delivery.
+//! The programs of the paper send exactly as many messages as Table 1 and the formulas in the programs say, for any order of
+//! delivery.
 //!
 //! The matrix product without a cache sends millions of messages; that and all of Table 1 are checked with `--ignored`.
 
@@ -40,7 +41,7 @@ fn finish(nodes: &[Node], seed: u64) {
     }
 }
 
-/// Plans that have been saved and loaded.
+/// Plans that were saved and loaded.
 fn plans<P: Program>(nodes: &[Node], programs: &[P]) -> Vec<Plan> {
     let begun = nodes.iter().zip(programs).map(|(node, program)| {
         let mut recorder = node.record(&program.structures()).unwrap();

@@ -140,7 +140,7 @@ fn a_structure_that_the_owner_does_not_have_is_an_error() {
             Err(Error::Deadlock { waiting: 1, names: vec![Waiting { rank: 1, address: at(0, 0) }] })
         );
     }
-    // Created there with other parameters, which refuses earlier and later requests.
+    // Created there with other parameters; it refuses earlier and later requests.
     nodes[0].create::<f32>(&Options::new(4)).unwrap();
     let refused = |address, reason| Err(Error::Refused { address, owner: 0, reason });
     assert_eq!(fetch(&array)[1], refused(at(0, 0), Refusal::OtherParameters));
@@ -237,7 +237,7 @@ fn ranks_that_record_for_other_parameters_get_an_error() {
     assert!(simulated::finish(&nodes, 2).iter().all(|result| matches!(result, Err(Error::Plan(_)))));
 }
 
-/// The messages that a test lets a rank receive, and those that the rank has sent.
+/// The messages that a test delivers to a rank, and those that the rank has sent.
 #[derive(Default)]
 struct Messages {
     inbox: VecDeque<(u32, Vec<u8>)>,

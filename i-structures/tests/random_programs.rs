@@ -81,7 +81,7 @@ impl Program {
             .flat_map(|(s, options)| (0..options.len).map(move |i| (s, i)))
             .collect();
         random.shuffle(&mut places);
-        // Usually a place is computed from earlier places: then all can be computed, except with whole blocks. Sometimes one is left out.
+        // Usually a place is computed from earlier places, so that all can be computed, except with whole blocks. Sometimes one is left out.
         let wild = random.u8(..4) == 0;
         let forget = random.u8(..6) == 0;
         let mut tasks: Vec<(u32, Vec<Action>)> = Vec::new();
@@ -123,7 +123,7 @@ impl Program {
     fn model(&self) -> (HashMap<Place, u64>, HashSet<(u32, Place)>) {
         let layouts = self.layouts();
         let mut stored: HashMap<Place, u64> = HashMap::new();
-        // An element can be fetched once it is stored; by another rank with deferral by blocks, once its block is.
+        // An element can be fetched once it is stored; with deferral by blocks, another rank can fetch it once its block is full.
         let ready = |stored: &HashMap<Place, u64>, rank: u32, place: Place| {
             let (options, layout) = (&self.structures[place.0], &layouts[place.0]);
             let (owner, slot) = layout.locate(place.1).unwrap();
@@ -180,7 +180,7 @@ impl Program {
         self.structures.iter().map(|options| node.create(options).unwrap()).collect()
     }
 
-    /// Plans, from running only the access pattern.
+    /// Plans, made by running only the access pattern.
     fn plans(&self, nodes: &[Node], seed: u64) -> Vec<Plan> {
         let all: Vec<_> = nodes.iter().map(|node| self.create(node)).collect();
         let begun: Vec<_> = nodes

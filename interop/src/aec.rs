@@ -4,7 +4,7 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::null_mut;
 
-/// The parameters of a stream, in libaec's terms. Other values than those listed are refused.
+/// The parameters of a stream, in libaec's terms. Values other than those listed are refused.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// 1 to 32.
@@ -54,7 +54,7 @@ unsafe extern "C" {
 }
 
 impl Settings {
-    /// libaec checks these only in part: with no samples in a block, or no blocks in an interval, it writes beyond its buffers (1.0.6).
+    /// libaec checks these only partially: with no samples in a block, or no blocks in an interval, it writes beyond its buffers (1.0.6).
     fn are_valid(&self) -> bool {
         const FLAGS: u32 = SIGNED | THREE_BYTES | MSB | PREPROCESS | RESTRICTED;
         (1..=32).contains(&self.bits_per_sample)
@@ -90,7 +90,7 @@ impl Settings {
     pub fn encode_into(&self, raw: &[u8], wire: &mut [u8]) -> Result<usize, i32> {
         let mut stream = self.stream(raw, wire)?;
         // SAFETY: the settings are among those that libaec supports (`are_valid`). The stream's pointers and lengths are those of `raw`, which is
-        // readable, and `wire`, which is borrowed exclusively; both outlive the call, after which the library keeps nothing.
+        // readable, and `wire`, which is borrowed exclusively. Both outlive the call, and the library keeps nothing afterwards.
         let status = unsafe { aec_buffer_encode(&raw mut stream) };
         if status == 0 { Ok(stream.total_out) } else { Err(status) }
     }
@@ -102,7 +102,7 @@ impl Settings {
     pub fn decode_into(&self, wire: &[u8], raw: &mut [u8]) -> Result<usize, i32> {
         let mut stream = self.stream(wire, raw)?;
         // SAFETY: the settings are among those that libaec supports (`are_valid`). The stream's pointers and lengths are those of `wire`, which is
-        // readable, and `raw`, which is borrowed exclusively; both outlive the call, after which the library keeps nothing.
+        // readable, and `raw`, which is borrowed exclusively. Both outlive the call, and the library keeps nothing afterwards.
         let status = unsafe { aec_buffer_decode(&raw mut stream) };
         if status == 0 { Ok(stream.total_out) } else { Err(status) }
     }
@@ -112,7 +112,7 @@ impl Settings {
     /// # Errors
     /// libaec's error number; [`CONF_ERROR`] also for settings that it would not refuse itself.
     pub fn encode(&self, raw: &[u8]) -> Result<Vec<u8>, i32> {
-        // The last block is padded, to at most 64 samples of 4 bytes.
+        // The last block is padded to at most 64 samples of 4 bytes.
         let mut wire = vec![0; raw.len() * 5 / 4 + 1024];
         let len = self.encode_into(raw, &mut wire)?;
         wire.truncate(len);

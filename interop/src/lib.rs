@@ -1,5 +1,5 @@
 //! The C libraries with which streams are exchanged, each as two safe functions from buffer to buffer. The exchange itself is in `tests/`, one file
-//! for each codec.
+//! per codec.
 //!
 //! Without a library (`cargo xtask setup` installs all), its module is left out, and its tests report that they were skipped.
 #![deny(unsafe_code)] // allowed again only in the files that call a C library

@@ -1,4 +1,4 @@
-//! liblzo2: its LZO1X compressors, and its decompressor that checks what it reads.
+//! liblzo2: its LZO1X compressors, and its decompressor that checks its input.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_int, c_long, c_uint, c_void};
@@ -114,12 +114,12 @@ impl Lzo {
     /// Initialises the library.
     ///
     /// # Errors
-    /// The library's status, if it was built with other types than these.
+    /// The library's status, if it was built with types other than these.
     pub fn new() -> Result<Self, c_int> {
         let pointer = size_of::<*mut c_void>() as c_int;
         let long = size_of::<c_long>() as c_int;
-        // SAFETY: takes only numbers: the sizes of C's types, which the library compares with its own; -1 skips the last, that of callbacks, of which
-        // none is used here.
+        // SAFETY: it takes only numbers: the sizes of C's types, which the library compares with its own. -1 skips the last one, the size of
+        // callbacks, which are not used here.
         let status = unsafe { __lzo_init_v2(VERSION, 2, 4, long, 4, pointer, pointer, pointer, pointer, -1) };
         if status == 0 { Ok(Self { memory: vec![0; MEMORY] }) } else { Err(status) }
     }
@@ -140,7 +140,7 @@ impl Lzo {
         raw: &[u8],
         wire: &mut [u8],
     ) -> Result<usize, c_int> {
-        // These functions are not told the size of the output buffer.
+        // These functions do not know the size of the output buffer.
         if wire.len() < Self::bound(raw.len()) {
             return Err(OUTPUT_OVERRUN);
         }
@@ -148,8 +148,8 @@ impl Lzo {
         let (from, n, to, m) = (raw.as_ptr(), raw.len(), wire.as_mut_ptr(), &raw mut len);
         let memory = self.memory.as_mut_ptr().cast();
         let simple = |compress: Compress| {
-            // SAFETY: `from` is readable over `n` bytes; `to` is writable over the most that LZO writes for that number, as was just checked; the
-            // memory is as large as the largest that any of them needs; no two of the three overlap; `m` outlives the call.
+            // SAFETY: `from` is readable over `n` bytes; `to` is writable over the maximum that LZO writes for that number, as just checked; the
+            // memory is as large as the largest that any compressor needs; no two of the three overlap; `m` outlives the call.
             unsafe { compress(from, n, to, m, memory) }
         };
         let status = match compressor {
@@ -172,8 +172,8 @@ impl Lzo {
     /// The library's status.
     pub fn decompress_into(&self, wire: &[u8], raw: &mut [u8]) -> Result<usize, c_int> {
         let mut len = raw.len();
-        // SAFETY: `wire` is readable over its length, and `raw` writable over `len` bytes, which this function respects; they do not overlap; it uses
-        // no other memory; `len` outlives the call.
+        // SAFETY: `wire` is readable over its length, and `raw` writable over `len` bytes, which this function respects. They do not overlap; the
+        // function uses no other memory; `len` outlives the call.
         let status = unsafe {
             lzo1x_decompress_safe(wire.as_ptr(), wire.len(), raw.as_mut_ptr(), &raw mut len, null_mut())
         };

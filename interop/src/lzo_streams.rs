@@ -17,11 +17,11 @@ pub struct Exchanged {
     pub ours: u64,
 }
 
-/// Lets liblzo2 compress `count` messages, each with the next of its compressors, and decodes them; and lets liblzo2 decode the streams made here,
-/// with each effort in turn. The same `seed` gives the same messages.
+/// Compresses `count` messages with liblzo2, each with the next of its compressors, and decodes them here; and decodes with liblzo2 the streams
+/// made here, with each effort in turn. The same `seed` gives the same messages.
 ///
 /// # Errors
-/// A line that names the message that was not restored, and the difference.
+/// A line about the message that was not restored, and the difference.
 pub fn exchange(count: u64, seed: u64) -> Result<Exchanged, String> {
     let mut lzo = Lzo::new().map_err(|status| format!("liblzo2 gives status {status}"))?;
     let mut encoders: Vec<_> = Effort::ALL.iter().copied().map(Encoder::<Lzo1x>::new).collect();
@@ -39,7 +39,7 @@ pub fn exchange(count: u64, seed: u64) -> Result<Exchanged, String> {
             .decode(&theirs, &mut Out::from_slice(&mut back))
             .map_err(|error| failed(format!("liblzo2's stream is refused here: {error}")))?;
         if back != raw {
-            return Err(failed("liblzo2's stream gives another message here".into()));
+            return Err(failed("liblzo2's stream gives a different message here".into()));
         }
 
         let bound = encoder.max_encoded_len(raw.len()).ok_or_else(|| failed("no bound".into()))?;
@@ -49,7 +49,7 @@ pub fn exchange(count: u64, seed: u64) -> Result<Exchanged, String> {
         let ours = out.written();
         match lzo.decompress(ours, raw.len()) {
             Ok(back) if back == raw => {}
-            Ok(_) => return Err(failed("this stream gives liblzo2 another message".into())),
+            Ok(_) => return Err(failed("this stream gives liblzo2 a different message".into())),
             Err(status) => return Err(failed(format!("liblzo2 refuses this stream with status {status}"))),
         }
         sum.streams += 1;
@@ -76,7 +76,7 @@ impl Noise {
         (self.next() % end as u64) as usize
     }
 
-    /// A number below a power of two of up to `2^log2`: small ones are as likely as large ones.
+    /// A number below a power of two up to `2^log2`: small numbers are as likely as large ones.
     fn scale(&mut self, log2: usize) -> usize {
         let bits = self.below(log2 + 1);
         self.below(1 << bits)
@@ -105,7 +105,7 @@ fn message(noise: &mut Noise) -> Vec<u8> {
                 message.extend((0..).flat_map(|i| (start + step * f64::from(i)).to_le_bytes()).take(piece));
             }
             _ if message.is_empty() => message.push(noise.next() as u8),
-            // Copies: near, far, and short ones with a few literals between them, which produce all instructions.
+            // Copies: near, far, and short ones with a few literals between them; together they produce all instructions.
             5 => copy(&mut message, noise.scale(11), piece),
             6 => copy(&mut message, noise.scale(17), piece),
             _ => {

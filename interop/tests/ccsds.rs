@@ -97,7 +97,7 @@ mod exchange {
             })
     }
 
-    /// Steps of many sizes between samples: noise, small ones, and runs of zeros.
+    /// Steps of many sizes between samples: noise, small steps, and runs of zeros.
     fn steps() -> impl Strategy<Value = Vec<u32>> {
         let part = prop_oneof![
             vec(any::<u32>(), 0..300),

@@ -1,4 +1,4 @@
-//! LZO1X streams, exchanged with liblzo2 in both directions. `lzo_streams` of `src/bin/` does the same a million times.
+//! LZO1X streams, exchanged with liblzo2 in both directions. `lzo_streams` in `src/bin/` does the same a million times.
 #![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
 #[cfg(not(peer_lzo))]

@@ -4,7 +4,8 @@ use crate::format::Format;
 use core::marker::PhantomData;
 use mpress_codec::{Decode, DecodeError, Out, Reset};
 
-/// Decodes messages in the format `F`, [`Lz77`](crate::Lz77) or [`Lzo1x`](crate::Lzo1x), encoded with any effort. Has no state.
+/// Decodes messages in the format `F`, [`Lz77`](crate::Lz77) or [`Lzo1x`](crate::Lzo1x), encoded with any effort. It is
+/// stateless.
 #[derive(Clone, Copy, Debug)]
 pub struct Decoder<F>(PhantomData<F>);
 

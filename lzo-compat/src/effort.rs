@@ -1,10 +1,10 @@
 //! How hard an encoder searches for copies.
 
-/// How hard an encoder searches for copies. Not stored in the wire: a decoder reads the output of every effort.
+/// How hard an encoder searches for copies. The wire does not contain it: a decoder reads the output of every effort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[non_exhaustive]
 pub enum Effort {
-    /// One candidate per place; the first copy found is taken, and places are skipped after a long stretch without copies.
+    /// One candidate per place. The first copy found is taken, and places are skipped after a long stretch without copies.
     #[default]
     Fast,
     /// Four candidates per place, and a search at the next place before a copy is taken.

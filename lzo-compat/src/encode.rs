@@ -6,7 +6,8 @@ use crate::positions::Positions;
 use core::marker::PhantomData;
 use mpress_codec::{Encode, EncodeError, Out, Reset};
 
-/// Encodes messages in the format `F`, [`Lz77`](crate::Lz77) or [`Lzo1x`](crate::Lzo1x). Has a table of 64 KiB.
+/// Encodes messages in the format `F`, [`Lz77`](crate::Lz77) or [`Lzo1x`](crate::Lzo1x). Contains a table of 64
+/// KiB.
 #[derive(Clone, Debug)]
 pub struct Encoder<F> {
     effort: Effort,
@@ -15,7 +16,7 @@ pub struct Encoder<F> {
 }
 
 impl<F: Format> Encoder<F> {
-    /// An encoder with this effort. The wire of a message depends on the message and the effort only.
+    /// An encoder with this effort. The wire of a message depends only on the message and the effort.
     #[must_use]
     pub const fn new(effort: Effort) -> Self {
         Self { effort, positions: Positions::new(), format: PhantomData }

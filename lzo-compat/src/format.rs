@@ -35,16 +35,17 @@ pub trait Sealed {
     /// of literals.
     fn pays(sequence: &Sequence<'_>) -> bool;
 
-    /// Writes what precedes the first sequence of a message of `raw_len` bytes.
+    /// Writes the bytes before the first sequence of a message of `raw_len` bytes.
     fn begin(raw_len: usize, out: &mut Out<'_>) -> Result<(), Full>;
 
-    /// Writes a sequence. `first`: it is the first one of the message.
+    /// Writes a sequence. `first`: it is the message's first.
     fn sequence(sequence: &Sequence<'_>, first: bool, out: &mut Out<'_>) -> Result<(), Full>;
 
     /// Writes the literals after the last copy, and the end of the stream.
     fn finish(literals: &[u8], first: bool, out: &mut Out<'_>) -> Result<(), Full>;
 
-    /// Encodes a message. Like [`decode`](Self::decode) not generic, so it is compiled in this crate, and not again in each crate that uses it.
+    /// Encodes a message. Like [`decode`](Self::decode), it is not generic, so it is compiled in this crate, and not again in each crate that uses
+    /// it.
     fn encode(raw: &[u8], effort: Effort, positions: &mut Positions, out: &mut Out<'_>) -> Result<(), Full>;
 
     /// Decodes a message into all the remaining room of `out`. After an error the bytes that `out` gained are unspecified.

@@ -20,7 +20,7 @@ pub use format::Format;
 pub use lz77::Lz77;
 pub use lzo::Lzo1x;
 
-// What its users need, so that they need no other crate.
+// Everything that users need, so that they need no other crate.
 #[cfg(feature = "std")]
 pub use mpress_codec::io;
 pub use mpress_codec::{

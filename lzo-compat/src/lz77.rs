@@ -1,4 +1,4 @@
-//! The LZ77 format of this project: its description, and the writing of it. `docs/format/lz77.md` defines it.
+//! This project's LZ77 format: its description and how it is written. `docs/format/lz77.md` defines it.
 
 mod read;
 mod write;
@@ -62,7 +62,7 @@ impl Sealed for Lz77 {
 
     #[inline(always)]
     fn pays(sequence: &Sequence<'_>) -> bool {
-        // The length field of a copy is shorter than the copy, so only that of many literals can take too much.
+        // The length field of a copy is shorter than the copy, so only the length of many literals can take too much.
         sequence.literals < MORE
             || HEAD + write::more_len(sequence.literals) + write::more_len(sequence.len - LEAST)
                 <= sequence.len

@@ -1,4 +1,4 @@
-//! The LZO1X stream: its description, and the writing of it. `docs/format/lzo.md` describes it.
+//! The LZO1X stream: its description and how it is written. `docs/format/lzo.md` describes it.
 
 mod read;
 mod write;
@@ -11,7 +11,7 @@ use crate::parse;
 use crate::positions::Positions;
 use mpress_codec::{Codec, CodecId, DecodeError, Full, Out};
 
-/// The static description of codec 17, an LZO1X stream as of liblzo2 (`docs/format/lzo.md`), for [`Encoder`](crate::Encoder) and
+/// The static description of codec 17, an LZO1X stream as in liblzo2 (`docs/format/lzo.md`), for [`Encoder`](crate::Encoder) and
 /// [`Decoder`](crate::Decoder).
 #[derive(Clone, Copy, Debug)]
 pub struct Lzo1x;
@@ -74,8 +74,8 @@ impl Sealed for Lzo1x {
         raw_len.checked_add(head + END.len())
     }
 
-    /// Compared with a single run of literals, the extra cost is the head of the second run. After a short run every copy saves enough for it; after
-    /// a long run the copy itself must save two bytes (format, section 6).
+    /// Compared with a single run of literals, the extra cost is the head of the second run. After a short run, every copy saves enough to pay for
+    /// it; after a long run, the copy itself must save two bytes (format, section 6).
     #[inline(always)]
     fn pays(sequence: &Sequence<'_>) -> bool {
         sequence.literals <= write::RUN_END

@@ -45,8 +45,8 @@ struct Sequences<'a, 'b, F> {
 }
 
 impl<'a, 'b, F: Format> Sequences<'a, 'b, F> {
-    /// Runs `parse`, which writes sequences of `raw` to `out`, and returns the number of bytes they cover. A separate function for each parser, into
-    /// which the parser is inlined, so that the output, moved to a local, can be kept in registers.
+    /// Runs `parse`, which writes sequences of `raw` to `out`, and returns the number of bytes they cover. There is one such function for each
+    /// parser, into which the parser is inlined, so that the output, moved to a local, can be kept in registers.
     #[inline(never)]
     fn write(
         raw: &'a [u8],
@@ -60,7 +60,7 @@ impl<'a, 'b, F: Format> Sequences<'a, 'b, F> {
         result.map(|()| sequences.done)
     }
 
-    /// Writes the copy, extended to the front as far as possible, and the literals before it, if that pays.
+    /// If it pays, writes the copy, extended to the front as far as possible, and the literals before it.
     #[inline(always)]
     fn offer(&mut self, found: Match) -> Result<bool, Full> {
         let (raw, done) = (self.raw, self.done);
@@ -79,7 +79,7 @@ impl<'a, 'b, F: Format> Sequences<'a, 'b, F> {
         Ok(pays)
     }
 
-    /// Writes a copy that begins where the last one ends: without literals every copy pays.
+    /// Writes a copy that begins where the last one ends: without literals, every copy pays.
     #[inline(always)]
     fn append(&mut self, found: Match) -> Result<(), Full> {
         let Match { distance, len, .. } = found;

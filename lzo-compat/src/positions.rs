@@ -2,14 +2,14 @@
 
 /// The binary logarithm of the number of entries.
 const LOG2: u32 = 14;
-/// The binary logarithm of the number of entries that [`Positions::last`] uses: their 16 KiB share the first-level cache with the message.
+/// The binary logarithm of the number of entries that [`Positions::last`] uses: its 16 KiB fit in the first-level cache along with the message.
 const LOG2_LAST: u32 = 12;
-/// The number of positions between two messages: greater than any window.
+/// The gap in positions between two messages: greater than any window.
 const GAP: u32 = 1 << 16;
 /// The number of entries in a bucket.
 pub(crate) const WAYS: usize = 4;
 
-/// Positions by hash. They are counted from the first message on, not from the current one, so that the table need not be cleared for each message:
+/// Positions by hash. They are counted from the first message on, not from the current one, so the table need not be cleared for each message:
 /// entries of earlier messages are farther away than any window.
 #[derive(Clone, Debug)]
 pub struct Positions {
@@ -38,8 +38,8 @@ impl Positions {
         };
     }
 
-    /// The distance from `at` back to the last bytes equal to the five lowest of `word`, by hash; `at` becomes the last. Five, because a copy of four
-    /// hardly pays.
+    /// The distance from `at` back to the last bytes that equal the five lowest of `word`, by hash; `at` becomes the last. Five bytes, because a copy
+    /// of four hardly pays.
     #[inline(always)]
     pub(crate) fn last(&mut self, word: u64, at: usize) -> usize {
         let position = self.base.wrapping_add(at as u32);
@@ -49,7 +49,7 @@ impl Positions {
         distance as usize
     }
 
-    /// The distances from `at` back to the last bytes equal to the four lowest of `word`, by hash, nearest first; `at` becomes the last.
+    /// The distances from `at` back to the last bytes that equal the four lowest of `word`, by hash, nearest first; `at` becomes the last.
     #[inline(always)]
     pub(crate) fn bucket(&mut self, word: u64, at: usize) -> [usize; WAYS] {
         let position = self.base.wrapping_add(at as u32);

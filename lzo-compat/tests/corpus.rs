@@ -1,4 +1,4 @@
-//! Every message of the corpus of real ones, if it is next to the repository, is restored.
+//! Round-trips every message of the corpus of real messages, if it is next to the repository.
 
 use mpress_codec::conformance::{decode, encode};
 use mpress_corpus::shared::corpus;

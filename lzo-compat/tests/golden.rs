@@ -1,5 +1,5 @@
-//! Wires written by version 1: they must be reproduced exactly and be decoded as long as version 1 exists. `NAME.raw` is the message;
-//! `NAME.lz77.EFFORT` and `NAME.lzo1x.EFFORT` are its wires.
+//! Wires written by version 1. Encoders must reproduce them exactly, and decoders must read them, as long as version 1 exists.
+//! `NAME.raw` is the message; `NAME.lz77.EFFORT` and `NAME.lzo1x.EFFORT` are its wires.
 //!
 //! `NAME.lzo1x.LEVEL` with a level of liblzo2, such as `999`, was written by liblzo2 2.10 and must be decoded.
 //!
@@ -34,7 +34,7 @@ fn run<F: Format>() {
             let wire = encode(&mut encoder, &raw);
             let name = format!("{name}.{}.{}", F::NAME, effort.name());
             let golden = golden(&name, &wire);
-            assert!(wire == golden, "{name} is another wire now");
+            assert!(wire == golden, "{name} has changed");
             assert!(decode(&mut Decoder::<F>::new(), &golden, raw.len()) == Ok(raw), "{name}");
         }
     }

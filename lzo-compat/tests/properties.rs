@@ -1,4 +1,4 @@
-//! Random messages of many kinds are restored, and random wires do no harm.
+//! Random messages of many kinds round-trip, and random wires do no harm.
 
 use mpress_codec::conformance::{decode, encode, families};
 use mpress_lzo_compat::{Decoder, Effort, Encoder, Format, Lz77, Lzo1x};

@@ -1,4 +1,4 @@
-//! The edges of the wire formats: header, bound, lengths, distances, and what is refused.
+//! The edges of the wire formats: header, bound, lengths, distances, and refused wires.
 #![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
 use mpress_codec::DecodeErrorKind::{self, Corrupt, Length, Truncated, Unsupported};
@@ -75,7 +75,7 @@ fn the_bounds_are_reached() {
     });
 }
 
-/// Runs of noise of one length with short copies between them: these would exceed the bound if every copy were taken.
+/// Runs of noise of one length with short copies between them: they would exceed the bound if every copy were taken.
 #[test]
 fn the_bounds_are_never_passed() {
     fn run<F: Format>(raw: &[u8], what: &str) {
@@ -166,7 +166,7 @@ fn lz77_refuses() {
     refused(&[1, 5, 0x10, 2, 0, b'a'], 5, Corrupt);
     refused(&[1, 4, 0x10, 1, 0, b'a'], 4, Length);
     assert_eq!(read::<Lz77>(&[1, 5, 0x10, 1, 0, b'a'], 5), Ok(b"aaaaa".to_vec()));
-    // Lengths: 15 literals with a length of one byte, of seven, of eight; more literals than there are; more than any integer holds.
+    // Lengths: 15 literals with a length of one byte, of seven, of eight; more literals than exist; more than any integer holds.
     let with = |length: &[u8]| [&[1, 7, 0xf0, 0, 0], length, &[b'x'; 15]].concat();
     assert_eq!(read::<Lz77>(&with(&[0]), 15), Ok(vec![b'x'; 15]));
     assert_eq!(read::<Lz77>(&with(&[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0]), 15), Ok(vec![b'x'; 15]));

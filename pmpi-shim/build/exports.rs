@@ -124,14 +124,13 @@ pub unsafe fn MPI_{name}(layer: Option<&Shim>, {declared}) -> c_int {{
 
 /// The exported functions, to which the preload library redirects the program's calls.
 pub(crate) fn exports(sections: &[Section<'_>], functions: &[Function<'_>]) -> String {
-    let (mut sorts, mut calls) = (0, 0);
-    let mut text = String::new();
+    let (mut calls, mut sorts, mut text) = (0, 0, String::new());
     for section in sections {
         for call in &section.calls {
             let forms = functions::forms(functions, call);
             for form in &forms {
-                let measured = about(form, &format!("profile::in_call({calls})"));
-                text += &export(form, &(measured + &body(section.treatment, form, sorts)));
+                let body = measured(form, calls) + &body(section.treatment, form, sorts);
+                text += &export(form, &body);
             }
             calls += 1;
         }
@@ -141,32 +140,25 @@ pub(crate) fn exports(sections: &[Section<'_>], functions: &[Function<'_>]) -> S
 }
 
 /// Measures a call, with what it is about: a communicator and a peer, or requests.
-fn about(form: &Function<'_>, in_call: &str) -> String {
+fn measured(form: &Function<'_>, call: usize) -> String {
     let has = |name: &str, kind: &str| form.arguments.iter().any(|(known, of)| *known == name && of == kind);
     let has_request = has("request", "*mut MPI_Request");
-    if has("comm", "MPI_Comm") {
+    let waits = ["Wait", "Test", "Start", "Request_free"].iter().any(|prefix| form.name.starts_with(prefix));
+    let about = if has("comm", "MPI_Comm") {
         let peer = ["source", "dest"].into_iter().find(|name| has(name, "c_int")).unwrap_or("PROC_NULL");
-        let start = if has_request { ".starting(request)" } else { "" };
-        return format!("    let _measured = {in_call}.with(comm, {peer}){start};\n");
-    }
-    let is_about_requests =
-        ["Wait", "Test", "Start", "Request_free"].iter().any(|prefix| form.name.starts_with(prefix));
-    let given = match form.arguments.first() {
-        Some((count, _)) if has("array_of_requests", "*mut MPI_Request") => {
-            format!("{count}, array_of_requests")
+        match has_request {
+            true => format!("unsafe {{ About::starting(comm, {peer}, request) }}"),
+            false => format!("About::with(comm, {peer})"),
         }
-        _ if has_request => "1, request".to_owned(),
-        _ => String::new(),
+    } else if waits && has("array_of_requests", "*mut MPI_Request") {
+        format!("unsafe {{ About::requests({}, array_of_requests) }}", form.arguments[0].0)
+    } else if waits && has_request {
+        "unsafe { About::requests(1, request) }".to_owned()
+    } else {
+        "About::Nothing".to_owned()
     };
-    if !is_about_requests || given.is_empty() {
-        return format!("    let _measured = {in_call};\n");
-    }
-    format!(
-        "    let measured = {in_call};
-    // SAFETY: the caller's own requests.
-    let _measured = unsafe {{ measured.waiting({given}) }};
-"
-    )
+    let safety = if about.starts_with("unsafe") { "    // SAFETY: the caller's own requests.\n" } else { "" };
+    format!("{safety}    let _measured = profile::in_call({call}, || {about});\n")
 }
 
 fn export(form: &Function<'_>, body: &str) -> String {

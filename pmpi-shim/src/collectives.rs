@@ -33,11 +33,10 @@ mod start;
 use crate::messages::agreed::{By, Here, Raced, Way};
 use crate::messages::error::{Error, raise};
 use crate::messages::peers::Peers;
-use crate::messages::waiting;
 use crate::mpi::span::{Envelope, Span};
 use crate::mpi::sys::*;
 use crate::operations::state::Shim;
-use mpress::Strategy;
+use mpress::{Strategy, waiting};
 use std::ffi::c_int;
 
 /// A collective of the layer in progress. Its messages use the layer's own communicator, between ranks of the

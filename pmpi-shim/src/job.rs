@@ -4,7 +4,6 @@
 mod calibrate;
 pub(crate) mod finish;
 pub(crate) mod handshake;
-mod host;
 mod measure;
 pub(crate) mod profile;
 pub(crate) mod standby;

@@ -31,6 +31,25 @@ macro_rules! say {
     }};
 }
 
+/// Defines handlers of calls. Each gets the arguments of its call, and `pass`, which makes the call by the MPI alone.
+macro_rules! handlers {
+    ($($name:ident($arguments:ident): |$shim:ident, $call:ident, $pass:ident| $made:expr;)*) => {$(
+        pub(crate) unsafe fn $name(
+            $shim: &Shim,
+            $call: arguments::$arguments,
+            $pass: impl Fn() -> c_int,
+        ) -> c_int {
+            // SAFETY: the program's own arguments.
+            unsafe { $made }
+        }
+    )*};
+}
+
+/// A lock that ignores poisoning: a panic cannot leave what it has inconsistent, and ends the job.
+fn locked<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
 mod collectives;
 mod edge;
 mod handlers;

@@ -6,8 +6,7 @@
 use crate::messages::streams::Arriving;
 use crate::mpi::nested;
 use crate::mpi::sys::*;
-use crate::operations::active::Active;
-use crate::operations::active::UnderWay;
+use crate::operations::active::{Active, UnderWay};
 use crate::operations::state::{Shim, shared};
 use std::ffi::c_int;
 
@@ -122,5 +121,5 @@ pub(crate) fn wait_for_messages(shim: &Shim, messages: &mut UnderWay, are_few: i
 }
 
 pub(crate) fn wait_for_all_messages(shim: &Shim, messages: &mut UnderWay) {
-    wait_for_messages(shim, messages, |messages| messages.sends_left() + messages.receives_left() == 0);
+    wait_for_messages(shim, messages, |messages| messages.left() == 0);
 }

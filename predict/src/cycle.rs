@@ -18,8 +18,8 @@ pub trait Discovery<M> {
 
 /// The Single-cycle algorithm of section 6.1, without the initialisation phase.
 ///
-/// Starting at a cycle-head, the first message or one that was mispredicted, messages are logged until the head recurs; the log is then the cycle
-/// that is followed until the next miss. While a cycle forms, the last message is predicted.
+/// Starting at a cycle-head (the first message, or one that was mispredicted), messages are logged until the head recurs. The log is then the
+/// cycle, which is followed until the next miss. While a cycle forms, the last message is predicted.
 #[derive(Clone, Debug)]
 pub struct Cycle<M> {
     /// The cycle, complete or forming, starting with its head.
@@ -80,7 +80,7 @@ impl<M: Copy + Eq> Discovery<M> for Cycle<M> {
     }
 }
 
-/// The algorithm of section 6.4: like [`Cycle`], but the cycle of every head is kept, and followed again when a miss is one of the heads.
+/// The algorithm of section 6.4: like [`Cycle`], but the cycle of each head is kept, and followed again when a miss is one of the heads.
 #[derive(Clone, Debug)]
 pub struct Bettercycle<M> {
     /// All kept cycles, each starting with its head, followed by the log of the forming one.
@@ -119,7 +119,7 @@ impl<M: Copy> Bettercycle<M> {
 
     /// Logs a message of the forming cycle.
     fn log(&mut self, message: M) {
-        // Indices have 32 bits: there may be as many cycles as calls. Messages beyond are in no cycle.
+        // Indices have 32 bits, because there may be as many cycles as calls. Messages beyond that are in no cycle.
         if self.log.len() < u32::MAX as usize {
             self.log.push(message);
         }

@@ -5,7 +5,7 @@ use alloc::collections::btree_map::Entry;
 
 /// The 6-tuple of a receive call: its arguments without status and request.
 ///
-/// Wildcards are ordinary values: the tuple holds what the call asked for, not what it received.
+/// Wildcards are ordinary values: the tuple contains what the call asked for, not what it received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Envelope {
     /// Address of the receive buffer.

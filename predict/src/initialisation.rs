@@ -12,12 +12,12 @@ pub(crate) type Phase<'a, M> = (&'a [(Tag, M)], &'a [(Tag, M)]);
 
 /// Looks for the first cycle of more than five calls, with any head.
 ///
-/// A call ends the phase if the same message occurred more than five calls earlier. The cycle consists of the calls from there on; if there are
+/// A call ends the phase if the same message occurred more than five calls earlier. The cycle consists of the calls from there on. If there are
 /// several such places, the last one counts, so the cycle is as short as possible.
 #[derive(Clone, Debug)]
 pub(crate) struct Initialisation<M> {
     log: Vec<(Tag, M)>,
-    /// For each message, its last place that is more than `SHORT` calls before the next call.
+    /// For each message, its last position that is more than `SHORT` calls before the next call.
     places: BTreeMap<M, usize>,
 }
 

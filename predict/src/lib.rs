@@ -12,6 +12,7 @@ mod single_cycle;
 mod tagging;
 mod tournament;
 pub mod trace;
+mod trial;
 mod two_level;
 mod window;
 
@@ -21,5 +22,6 @@ pub use predictor::{Predictor, Tag, hits};
 pub use single_cycle::SingleCycle;
 pub use tagging::{PerTag, TagBettercycle, TagCycle, Tagging};
 pub use tournament::Tournament;
+pub use trial::Trial;
 pub use two_level::TwoLevel;
 pub use window::{Replace, Window};

@@ -34,8 +34,8 @@ impl<M: Copy> Predictor<M> for Tagging<M> {
 
 /// Discovers the cycles of each tag separately.
 ///
-/// The initialisation phase considers all calls of the rank together, as in the Single-cycle predictor: in most programs the cycles of a tag are
-/// short (one to six calls in BT and SP), and one of more than five calls might never be found. The tags then start with the calls of the first
+/// The initialisation phase considers all calls of the rank together, as in the Single-cycle predictor. In most programs the cycles of a tag are
+/// short (one to six calls in BT and SP), so a cycle of more than five calls might never be found. The tags then start with the calls of the first
 /// cycle.
 #[derive(Clone, Debug)]
 pub struct PerTag<M, D> {

@@ -1,4 +1,4 @@
-//! A predictor not from the paper: a tournament of experts that needs no tags but can use them.
+//! A predictor that is not from the paper: a tournament of experts that needs no tags but can use them.
 
 mod confidence;
 mod contexts;
@@ -35,16 +35,15 @@ const GENERAL: usize = expert::SAME;
 /// The number of all experts.
 const EXPERTS: usize = 9;
 
-/// The number of consecutive hits after which an expert is believed without a tournament.
+/// After this number of consecutive hits, an expert's prediction is used without a tournament.
 const SETTLED: u32 = 64;
 
-/// Predicts by a tournament of experts on the history of a rank: the prediction is that of the expert with the highest hit rate at its present
-/// confidence.
+/// Predicts by a tournament of experts on the history of a rank. The expert whose hit rate at its present confidence is highest makes the prediction.
 ///
-/// A match that has held for 64 calls is settled: as long as it holds, no other expert predicts or learns. The same applies to the structure if its
+/// A match that has held for 64 calls is settled: while it holds, no other expert predicts or learns. The same applies to the structure expert if its
 /// messages were right for that long.
 ///
-/// [`new`](Self::new) allocates all memory, at most 64 KiB; nothing is allocated later. What does not fit is forgotten.
+/// [`new`](Self::new) allocates all memory, at most 64 KiB; nothing is allocated later. History that does not fit is forgotten.
 #[derive(Clone, Debug)]
 pub struct Tournament {
     tables: Tables,
@@ -82,14 +81,14 @@ impl Tournament {
         }
     }
 
-    /// The memory it takes, in bytes, which is constant.
+    /// Its memory in bytes, which is constant.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let followers = self.same.bytes() + self.structure.bytes();
         size_of::<Self>() + self.tables.bytes() + self.history.bytes() + followers
     }
 
-    /// The predicted next calls, in order, without knowledge of their positions in the program: the first is that of [`predict`](Predictor::predict),
+    /// The predicted next calls, in order, without knowledge of their positions in the program. The first is that of [`predict`](Predictor::predict);
     /// the others followed it in the past. At most one iteration of a loop.
     pub fn ahead(&self) -> impl Iterator<Item = Envelope> {
         let events = &self.tables.events;
@@ -124,8 +123,8 @@ impl Tournament {
         right
     }
 
-    /// Updates contexts and site with the actual event. `new`: the event is new, so its number may have been another's; `right`: which experts were
-    /// right.
+    /// Updates contexts and site with the actual event. `new`: the event is new, so its number may have been another event's; `right`: which experts
+    /// were right.
     fn learn(&mut self, site: u8, known_site: Option<u8>, event: Event, new: bool, right: &[bool; EXPERTS]) {
         for context in self.round.contexts() {
             self.tables.contexts.learn(*context, event, new);
@@ -153,7 +152,7 @@ impl Tournament {
         here.last = [event, before(here.last[0])];
     }
 
-    /// Whether the call agreed with the places that are followed: in its event, and in its site.
+    /// Whether the call agreed with the followed places in its event, and in its site.
     fn held(&self, site: Option<u8>, known: Option<Event>) -> [bool; 2] {
         let [same, structure] = [&self.same, &self.structure]
             .map(|follower| follower.expected(&self.history).map(|(call, _)| self.history.event(call)));
@@ -257,8 +256,8 @@ mod tests {
         Envelope { buffer: number as u64, ..Envelope::default() }
     }
 
-    /// A loop with as many events as there are numbers, the last one at another site; before and after a new event at that site, which takes over the
-    /// number of the predicted event.
+    /// A loop with as many events as there are numbers, the last one at another site. Before and after it, a new event at that site, which takes over
+    /// the number of the predicted event.
     fn a_number_given_again() -> (Tournament, Tournament) {
         let mut predictor = Tournament::new();
         for at in (0..EVENTS).chain(0..EVENTS) {

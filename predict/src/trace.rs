@@ -73,7 +73,7 @@ impl fmt::Display for Line<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LineError {
-    /// The number of columns is this instead of nine.
+    /// The line has this number of columns instead of nine.
     Columns(usize),
     /// The value in this column is invalid.
     Column(&'static str),

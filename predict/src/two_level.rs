@@ -11,8 +11,8 @@ pub struct TwoLevel<T, P> {
 }
 
 impl<T, P> TwoLevel<T, P> {
-    /// `tags` predicts the tag of the next call; it is used with the last tag as the tag and the next one as the message. `messages` predicts the
-    /// message from the predicted tag.
+    /// `tags` predicts the tag of the next call: the last tag serves as its tag, and the next one as its message. `messages` predicts the message
+    /// from the predicted tag.
     pub fn new(tags: T, messages: P) -> Self {
         Self { tags, messages, last: None }
     }

@@ -5,12 +5,12 @@ use alloc::vec::Vec;
 /// Which message is replaced by a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replace {
-    /// The one not used for the longest time.
+    /// The least recently used one.
     LeastRecentlyUsed,
     /// The one that has been in the set for the longest time.
     FirstIn,
-    /// The one used least often since it was added; the one in the first place if there are several. (If it were the oldest, LFU would equal FIFO
-    /// wherever all messages are used equally often, as in BT; the paper finds it better.)
+    /// The one used least often since it was added; the one in the first place if there are ties. (If ties went to the oldest, LFU would equal
+    /// FIFO wherever all messages are used equally often, as in BT; the paper finds it better.)
     LeastFrequentlyUsed,
 }
 

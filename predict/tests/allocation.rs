@@ -1,4 +1,4 @@
-//! The memory of the predictors: the tournament allocates everything at once, those of the paper per call.
+//! The memory of the predictors: the tournament allocates everything at once, the paper's predictors per call.
 
 mod programs;
 
@@ -26,13 +26,13 @@ unsafe impl GlobalAlloc for Counting {
         TAKEN.set(TAKEN.get() + layout.size());
         HELD.set(HELD.get().wrapping_add(layout.size()));
         MOST.set(MOST.get().max(HELD.get()));
-        // SAFETY: guaranteed by the caller is passed on.
+        // SAFETY: the caller's guarantee is passed on.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         HELD.set(HELD.get().wrapping_sub(layout.size()));
-        // SAFETY: guaranteed by the caller is passed on.
+        // SAFETY: the caller's guarantee is passed on.
         unsafe { System.dealloc(pointer, layout) }
     }
 }

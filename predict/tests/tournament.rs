@@ -122,7 +122,7 @@ proptest! {
         }
     }
 
-    /// A cycle is known after its first occurrence, except for a few calls, for as long as it continues.
+    /// A cycle is known after its first occurrence, with a few exceptions, for as long as it continues.
     #[test]
     fn a_cycle_is_known_at_once(len in 1..600_u64) {
         let mut predictor = Tournament::new();

@@ -2,10 +2,12 @@
 #![forbid(unsafe_code)]
 
 mod files;
+mod recorded;
 mod samples;
 mod trace;
 
 pub use files::{Run, make_folder};
 pub use mpress_predict::trace::Kind as CallKind;
+pub use recorded::Recorded;
 pub use samples::{Kept, Message, Samples};
 pub use trace::{Call, Sink, Trace, Written};

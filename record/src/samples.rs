@@ -1,9 +1,9 @@
 //! Samples of the messages of a rank, in bounded memory.
 //!
 //! Messages are grouped by kind and length (powers of two). In each group, every window of [`WINDOW`] consecutive messages gets a number ([`draw`]),
-//! and the messages with the lowest numbers are kept. If there is no room for another message, the group that takes the most room gives up its
-//! message with the highest number. So each group's sample is spread evenly over the whole run, groups share the room as evenly as they can use it,
-//! and the longer a program runs, the fewer messages are copied.
+//! and the messages with the lowest numbers are kept. If there is no room for another message, the group that takes the most room drops its message
+//! with the highest number. So each group's sample is spread evenly over the whole run, groups share the room as evenly as they can use it, and the
+//! longer a program runs, the fewer messages are copied.
 
 use crate::files::{self, Run};
 use mpress_codec::Kind;
@@ -13,7 +13,8 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// The number of consecutive messages of a group that are usually kept or dropped together: consecutive messages of the program stay consecutive.
+/// The number of consecutive messages of a group that are usually kept or dropped together, so that consecutive messages of the program stay
+/// together.
 const WINDOW: u64 = 8;
 
 /// The metadata of a message.
@@ -73,7 +74,7 @@ struct Sampled {
     /// The number of messages of the group so far.
     seen: u64,
     bytes: usize,
-    /// Messages with this lot or a higher one are not kept, because one was given up.
+    /// Messages with this number or a higher one are not kept, because one of them was dropped.
     below: Lot,
     kept: BTreeMap<Lot, Sample>,
 }
@@ -176,7 +177,7 @@ impl State {
             return false;
         }
         while self.bytes + len > limit {
-            // Counts the new message as well.
+            // Includes the new message.
             let size =
                 |(name, sampled): (&Group, &Sampled)| sampled.bytes + if *name == group { len } else { 0 };
             let Some(largest) = self.groups.iter().max_by_key(|(name, sampled)| size((name, sampled))) else {
@@ -210,8 +211,8 @@ impl State {
     }
 }
 
-/// The fractional parts of the multiples of the golden ratio, as 64-bit numbers. Those below any bound are spread evenly over the run and do not
-/// follow any period of the program; all are different, because the factor is odd.
+/// The fractional parts of the multiples of the golden ratio, as 64-bit numbers. Those below any bound are spread evenly over the run and follow no
+/// period of the program; all are different, because the factor is odd.
 fn draw(window: u64) -> u64 {
     const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15; // its fractional part
     (window + 1).wrapping_mul(GOLDEN_RATIO)

@@ -1,7 +1,7 @@
 //! The receive calls of a rank, written by a separate thread.
 //!
-//! The file is a sequence of gzip members. Each is complete and ends at the end of a line, so everything that has been written can be read, no matter
-//! when and how the program ends.
+//! The file is a sequence of gzip members. Each is complete and ends at the end of a line, so everything written can be read, no matter when and how
+//! the program ends.
 
 use crate::files::{self, Run};
 use flate2::Compression;
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 /// The maximum number of calls waiting to be written: 4 MiB.
 const QUEUE: usize = 1 << 16;
 
-/// How often the thread checks for calls. The caller does not wake it: that would take longer than everything else.
+/// How often the thread checks for calls. The caller does not wake it: waking it would take longer than all the rest.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// The maximum age of a call before it is written.
@@ -74,7 +74,7 @@ impl Sink for File {
 pub struct Written {
     /// Calls in the file.
     pub calls: u64,
-    /// The number of calls not in the file: dropped, because the file was slower than the program, or made after the trace had ended.
+    /// The number of calls not in the file: dropped because the file was slower than the program, or made after the trace had ended.
     pub missing: u64,
     /// Why the trace ended before the program; `None` if it did not.
     pub error: Option<String>,
@@ -172,7 +172,7 @@ struct Writer<S> {
     lines: u64,
     /// The number of the next call.
     seq: u64,
-    /// The number of dropped calls for which the line numbers account.
+    /// The number of dropped calls that the line numbers already account for.
     skipped: u64,
     /// Calls in the file.
     calls: u64,

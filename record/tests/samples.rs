@@ -104,7 +104,7 @@ fn long_runs_are_represented_from_start_to_end() {
     let tags: Vec<_> = files[0].index.iter().map(|entry| usize::try_from(entry.tag).unwrap()).collect();
     for tenth in 0..10 {
         let here = tags.iter().filter(|tag| **tag / (RUN / 10) == tenth).count();
-        assert!((40..=90).contains(&here), "{here} of {} messages are of tenth {tenth}", tags.len());
+        assert!((40..=90).contains(&here), "{here} of {} messages are in tenth {tenth}", tags.len());
     }
     let neighbours = tags.windows(2).filter(|pair| pair[1] - pair[0] <= 2).count();
     assert!(neighbours * 10 > tags.len() * 8, "{neighbours} of {} follow the one before", tags.len());

@@ -135,7 +135,7 @@ fn a_slow_disk_drops_calls_and_counts_them() {
     let lines = read(&memory.0.lock().unwrap());
     assert_eq!(lines.iter().map(|(_, count)| *count).collect::<Vec<_>>(), (0..17).collect::<Vec<_>>());
     let last = lines.last().unwrap().0;
-    assert_eq!(last, 16 + 984, "the numbers have a gap of the calls that were dropped");
+    assert_eq!(last, 16 + 984, "the numbers have a gap for the dropped calls");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn a_full_disk_ends_the_trace_with_one_line() {
     assert_eq!((written.calls, written.missing), (0, 101));
     assert_eq!(written.error.as_deref(), Some("no storage space"));
     assert_eq!(said.recv().ok(), None);
-    assert_eq!(read(&memory.0.lock().unwrap()), [], "what was written before is whole");
+    assert_eq!(read(&memory.0.lock().unwrap()), [], "earlier members are complete");
 }
 
 /// `/dev/full` can be opened but accepts no bytes.

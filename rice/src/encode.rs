@@ -42,7 +42,7 @@ impl<W: entries::Word> Codec for Rice<W> {
 /// Encodes messages of words `W`. Keeps no state between messages.
 #[derive(Clone, Debug)]
 pub struct Encoder<W> {
-    /// `None`: the best one is chosen for each block.
+    /// `None`: the best mapping is chosen for each block.
     mapping: Option<Mapping>,
     simd: Simd,
     word: PhantomData<W>,
@@ -55,7 +55,7 @@ impl<W: entries::Word> Encoder<W> {
         Self { mapping: Some(mapping), simd: Simd::detect(), word: PhantomData }
     }
 
-    /// An encoder that chooses the mapping for each block by estimating which gives the shortest result.
+    /// An encoder that chooses the mapping for each block by an estimate of the length.
     #[must_use]
     pub fn auto() -> Self {
         Self { mapping: None, simd: Simd::detect(), word: PhantomData }
@@ -121,7 +121,7 @@ impl<W: Word> Work for Message<'_, '_, W> {
 struct BlockEncoder<W> {
     mapping: Option<Mapping>,
     words: Block<W>,
-    /// The word before each of `words`.
+    /// The word before each word in `words`.
     befores: Block<W>,
     plans: [Plan<W>; 2],
     packed: Block<W>,
@@ -167,7 +167,7 @@ impl<W: Word> BlockEncoder<W> {
     #[inline(always)]
     fn read(&mut self, message: &[u8], at: usize, count: usize) {
         W::read(&message[at..], &mut self.words.0);
-        // Read from the message as well, because loads at a word's distance from recent stores would have to wait for those.
+        // Also read from the message: a load at a word's distance from recent stores would wait for them.
         match at.checked_sub(W::WIDTH) {
             Some(at) => W::read(&message[at..], &mut self.befores.0),
             None => W::read(message, &mut self.befores.0[1..]),
@@ -183,7 +183,7 @@ impl<W: Word> BlockEncoder<W> {
         self.write(plan, raw, count, out)
     }
 
-    /// Sets plan number `plan` to this mapping. `least`, the block's least word, is used for an offset only.
+    /// Sets plan number `plan` to this mapping. `least`, the block's least word, is used only for an offset.
     #[inline(always)]
     fn plan(&mut self, mapping: Mapping, least: W, count: usize, plan: usize) {
         let reference = match mapping {
@@ -197,7 +197,7 @@ impl<W: Word> BlockEncoder<W> {
         (plan.mapped, plan.draft) = (mapped, Draft::new(&plan.residuals));
     }
 
-    /// The number of the plan with the lowest estimate. There is one call of `plan`, because much code is inlined into it.
+    /// The number of the plan with the lowest estimate. There is only one call of `plan`, because much code is inlined into it.
     #[inline(always)]
     fn best_plan(&mut self, count: usize) -> usize {
         let least = match self.mapping {

@@ -1,4 +1,4 @@
-//! The words that the codec is for, and the entries to encoder and decoder.
+//! The words that the codec is for, and the entry points of encoder and decoder.
 #![forbid(unsafe_code)]
 
 use crate::mapping::Mapping;
@@ -19,7 +19,8 @@ pub trait Word: internal::Entries + 'static {
 mod internal {
     use super::{DecodeError, Full, Mapping, Out, Simd};
 
-    /// The entries. These are not generic, so they are compiled in this crate, and not again in each crate that uses it.
+    /// The entry points. They are not generic, so they are compiled in this crate, and not again in each crate that uses
+    /// it.
     pub trait Entries: Sized {
         fn encode(simd: Simd, mapping: Option<Mapping>, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full>;
         fn decode(simd: Simd, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError>;

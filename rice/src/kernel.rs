@@ -1,7 +1,7 @@
-//! Code compiled for each SIMD tier, and the two operations that tiers implement in their own way.
+//! Code compiled for each SIMD tier, and the two operations that tiers implement differently.
 //!
-//! Nearly all of the codec consists of plain loops over blocks, which the compiler vectorises for the tier for which it compiles them; [`run`]
-//! selects that once per message.
+//! Nearly all of the codec consists of plain loops over blocks. The compiler vectorises them for each tier for which it compiles them; [`run`]
+//! selects the tier once per message.
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]
@@ -15,7 +15,7 @@ use crate::unary::{Places, Unary};
 use crate::word::Word;
 use mpress_codec_support::kernels;
 
-/// The operations that a tier implements in its own way. [`scalar`] defines the results.
+/// The operations that tiers implement differently. [`scalar`] defines the results.
 pub(crate) trait Kernel: Copy {
     /// Finds the positions of the ones in the first `len` bytes. Returns their number.
     fn places(self, unary: &Unary, len: usize, places: &mut Places) -> usize;

@@ -21,7 +21,7 @@ pub use encode::{Encoder, Rice};
 pub use entries::Word;
 pub use mapping::Mapping;
 
-// What its users need, so that they need no other crate.
+// Everything that users need, so that they need no other crate.
 #[cfg(feature = "std")]
 pub use mpress_codec::io;
 pub use mpress_codec::{

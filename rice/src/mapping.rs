@@ -1,4 +1,4 @@
-//! The mapping of words to residuals, which should be small for Rice codes to be short (format, section 4).
+//! The mapping of words to residuals, which should be small, so that Rice codes are short (format, section 4).
 #![forbid(unsafe_code)]
 
 use crate::block::Block;
@@ -100,7 +100,7 @@ impl<W: Word> Mapped<W> {
 #[inline(always)]
 pub(crate) fn least<W: Word>(words: &Block<W>, count: usize) -> W {
     match count {
-        // A length known to the compiler.
+        // A length that the compiler knows.
         crate::format::BLOCK => words.0.iter().fold(words.0[0], |least, word| least.min(*word)),
         _ => words.0.iter().take(count).fold(words.0[0], |least, word| least.min(*word)),
     }

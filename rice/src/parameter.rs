@@ -1,4 +1,4 @@
-//! The exact optimal Rice parameter of a block (format, section 7, has the proof).
+//! The exact optimal Rice parameter of a block (proof: format, section 7).
 #![forbid(unsafe_code)]
 
 use crate::block::{Aligned, Block};
@@ -15,7 +15,7 @@ pub(crate) struct Draft {
     pub(crate) width: u32,
     /// The least parameter.
     pub(crate) least: u32,
-    /// The residuals shifted right by `least`. Shifted further, these are the quotients for every greater parameter.
+    /// The residuals shifted right by `least`. Shifted further, they give the quotients for every greater parameter.
     pub(crate) quotients: Quotients,
     /// The sum of the quotients.
     sum: u32,
@@ -38,7 +38,7 @@ impl Draft {
         let width = residuals.union().width();
         let least = width.saturating_sub(QUOTIENT_BITS);
         let mut quotients = Aligned([0; BLOCK]);
-        // Sixteen at a time, as otherwise compilers narrow four at a time.
+        // Sixteen at a time; otherwise compilers narrow four at a time.
         let (sixteens, _) = residuals.0.as_chunks::<16>();
         for (quotients, residuals) in quotients.0.as_chunks_mut().0.iter_mut().zip(sixteens) {
             *quotients = residuals.map(|residual| (residual >> least).low_byte());
@@ -55,18 +55,18 @@ impl Draft {
         rice.saturating_sub(if above > 0 { count / 2 } else { 0 }).min(count * self.width)
     }
 
-    /// The parameter that takes the fewest bits for `count` residuals; the smallest one if there are several.
+    /// The parameter that takes the fewest bits for `count` residuals; the smallest one if there are ties.
     #[inline(always)]
     pub(crate) fn best(&self, count: u32) -> Choice {
         best(&self.quotients.0, self.sum, count, QUOTIENT_BITS - 1)
     }
 }
 
-/// The number of bits, at most `most`, to remove from `quotients` so that the codes of `count` of them take the fewest bits; the smallest such
-/// number. The other quotients must be 0; `total` is the sum of all.
+/// The number of bits, at most `most`, to remove from `quotients` so that the codes of `count` of them take the fewest bits; the smallest one
+/// if there are ties. The other quotients must be 0; `total` is the sum of all.
 #[inline(always)]
 pub(crate) fn best<const N: usize>(quotients: &[u8; N], total: u32, count: u32, most: u32) -> Choice {
-    // The best one is this or one of the next two.
+    // The best one is this one or one of the next two.
     let mut above = (total / count.max(1)).checked_ilog2().unwrap_or(0).saturating_sub(1).min(most);
     let mut here = if above == 0 { total } else { sum(quotients, above) };
     while above < most {

@@ -1,7 +1,7 @@
 //! Packs remainders to bits and back, a row of lanes at a time (format, section 6).
 //!
-//! Every lane has its own bit string, and all lanes of a row are shifted by the same count: plain loops over lanes, which the compiler vectorises for
-//! the tier for which it compiles them.
+//! Each lane has its own bit string, and all lanes of a row are shifted by the same count. These are plain loops over lanes; the compiler vectorises
+//! them for each tier for which it compiles them.
 #![forbid(unsafe_code)]
 
 use crate::block::{Aligned, Block};
@@ -11,7 +11,7 @@ use crate::word::Word;
 /// Packed rows followed by one more, which is read but not used.
 pub(crate) type Packed<W> = Aligned<[W; BLOCK + 32]>;
 
-/// Packs the lowest `bits` bits, fewer than a word has, of the words in `rows` rows of `L`.
+/// Packs the lowest `bits` bits (fewer than a word has) of the words in `rows` rows of `L`.
 #[inline(always)]
 pub(crate) fn pack<W: Word, const L: usize>(words: &Block<W>, rows: usize, bits: u32, packed: &mut Block<W>) {
     let mask = low_bits::<W>(bits);
@@ -29,7 +29,7 @@ pub(crate) fn pack<W: Word, const L: usize>(words: &Block<W>, rows: usize, bits:
             if let Some(to) = to.next() {
                 *to = filling;
             }
-            // The bits that did not fit: 0 if all of them did, because no word has more than `bits` bits.
+            // The bits that did not fit; 0 if all fitted, because no word has more than `bits` bits.
             filling = row.map(|word| word >> (bits - filled));
         }
     }
@@ -55,13 +55,13 @@ pub(crate) fn unpack<W: Word, const L: usize>(
         let &[lower, upper] =
             from.get(row as usize..).and_then(<[_]>::first_chunk).unwrap_or(&[[W::ZERO; L]; 2]);
         for ((to, lower), upper) in to.iter_mut().zip(lower).zip(upper) {
-            // If the word ends before its packed word does, the bits of the next one are masked out.
+            // If the word ends before its packed word does, the bits of the next word are masked out.
             *to = (lower >> shift | upper << 1 << (W::BITS - 1 - shift)) & mask;
         }
     }
 }
 
-/// A word with the lowest `bits` bits set, fewer than it has.
+/// A word with the lowest `bits` bits set (fewer than a word has).
 #[inline(always)]
 fn low_bits<W: Word>(bits: u32) -> W {
     (W::ONE << bits).minus(W::ONE)

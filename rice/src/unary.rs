@@ -4,13 +4,13 @@
 use crate::format::BLOCK;
 use crate::parameter::{Quotients, sum};
 
-/// A unary part of any length that a head can give, at least 32 bytes longer than a valid one. When read, zeros follow it; when written, the rest is
-/// arbitrary.
+/// A unary part of any length that a head can give, at least 32 bytes longer than a valid one. When read, it is followed by zeros; when written, the
+/// rest is arbitrary.
 pub(crate) type Unary = [u8; 128];
 
 pub(crate) const ZERO: Unary = [0; 128];
 
-/// The position of each one in a unary part, modulo 256, from index 1 on; and room for the excess of a store.
+/// The position of each one in a unary part, modulo 256, from index 1 on, with room for the excess of a store.
 pub(crate) type Places = [u8; 1 + 128 * 8 + 64];
 
 pub(crate) const NO_PLACES: Places = [0; 1 + 128 * 8 + 64];
@@ -106,7 +106,7 @@ static PLACES: [[u8; 8]; 256] = {
 pub(crate) fn places(unary: &Unary, len: usize, places: &mut Places) -> usize {
     let mut ones = 0;
     for (byte, i) in unary.iter().take(len).zip(0_u64..) {
-        // Nothing carries between bytes: the positions in the table are below 8, and multiples of 8 are added.
+        // There are no carries between bytes: the positions in the table are below 8, and multiples of 8 are added.
         let base = EACH * (8 * i % 256);
         let found = u64::from_le_bytes(PLACES[usize::from(*byte)]) | base;
         if let Some(to) = places.get_mut(1 + ones..).and_then(<[_]>::first_chunk_mut) {
@@ -117,8 +117,8 @@ pub(crate) fn places(unary: &Unary, len: usize, places: &mut Places) -> usize {
     ones
 }
 
-/// The first `count` quotients, from the positions of that number of ones, followed by zeros. `None` if one of them is above 255, which an encoder
-/// never writes: positions are kept modulo 256. The last byte of the unary part, which contains a one, is the `len`th.
+/// The first `count` quotients, from the positions of that number of ones, followed by zeros. `None` if one of them is above 255, which no encoder
+/// writes: positions are kept modulo 256. The last byte of the unary part, which contains a one, is the `len`th.
 #[inline(always)]
 pub(crate) fn quotients(
     unary: &Unary,
@@ -140,7 +140,7 @@ pub(crate) fn quotients(
     }
     let last = unary.get(len.checked_sub(1)?)?;
     let zeros = (8 * len).checked_sub(count + last.leading_zeros() as usize)?;
-    // With fewer zeros there is no such quotient. Otherwise each such quotient makes the sum too small by a multiple of 256.
+    // With fewer zeros, such a quotient cannot occur. Otherwise each one makes the sum too small by a multiple of 256.
     (zeros <= usize::from(u8::MAX) || sum(&quotients.0, 0) as usize == zeros).then_some(())
 }
 

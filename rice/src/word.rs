@@ -4,7 +4,7 @@
 use crate::block::Block;
 use crate::rows;
 
-/// A word, with what the code of this crate does on it.
+/// A word, with the operations that this crate needs.
 pub(crate) trait Word: mpress_codec_support::Word {
     /// Words of a row (format, section 6).
     const LANES: usize;

@@ -1,5 +1,5 @@
 //! Wires written by an encoder: they must stay readable as long as their version exists. `NAME.raw` is the message, `NAME.CODEC` its wire.
-//! The current encoder may write different ones, as it may choose better.
+//! The current encoder may write different wires, because its choices may be better.
 //!
 //! With `MPRESS_WRITE_GOLDEN=1`, missing files are written. Existing files never change.
 #![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
@@ -46,7 +46,7 @@ fn golden(name: &str, bytes: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
 
 fn run<W: Word>() {
     for (name, raw) in messages() {
-        assert!(golden(&format!("{name}.raw"), || raw.clone()) == raw, "{name}.raw is another message now");
+        assert!(golden(&format!("{name}.raw"), || raw.clone()) == raw, "{name}.raw has changed");
         let file = format!("{name}.{}", Rice::<W>::NAME);
         let wire = golden(&file, || encode(&mut Encoder::<W>::auto(), &raw));
         for simd in tiers() {

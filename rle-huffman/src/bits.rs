@@ -12,7 +12,7 @@ pub(crate) type Stage = [u8; 512];
 /// An empty stage.
 pub(crate) const STAGE: Stage = [0; _];
 
-/// Writes bits to an output. The bytes are collected in a buffer that nothing else points to, so the compiler can keep the other fields in registers.
+/// Writes bits to an output. The bytes are collected in a buffer that nothing else refers to, so the compiler can keep the other fields in registers.
 pub(crate) struct Writer<'a> {
     /// The pending bits, from the top; zeros below.
     bits: u64,
@@ -111,8 +111,8 @@ pub(crate) fn window(bytes: &[u8], at: usize) -> u64 {
 /// The maximum number of bits that are examined at once.
 const LOOK: u32 = 17;
 
-/// A bit string at the front of a wire. Past the wire's end there are zeros; reading them is reported when the string is finished, or with the error
-/// that the zeros cause.
+/// A bit string at the front of a wire. Past the wire's end there are zeros. Reading them is reported when the string ends, or with the error that
+/// the zeros cause.
 pub(crate) struct Bits<'a, 'w> {
     wire: &'a mut Wire<'w>,
     at: usize,
@@ -135,7 +135,7 @@ impl<'a, 'w> Bits<'a, 'w> {
         self.bits
     }
 
-    /// Skips `n` bits of those last peeked at.
+    /// Skips `n` of the bits last peeked at.
     #[inline(always)]
     pub(crate) fn skip(&mut self, n: u32) {
         self.bits <<= n;

@@ -1,4 +1,4 @@
-//! The interface of a code to the common header, blocks and planes (`docs/format/planes.md`).
+//! The interface between a code and the common header, blocks and planes (`docs/format/planes.md`).
 #![forbid(unsafe_code)]
 
 use crate::entropy::Entropy;
@@ -51,9 +51,10 @@ pub(crate) mod private {
     use super::{Code, DecodeError, Decoder, Encoder, Full, Kernel, Out, Wire};
     use crate::width::Width;
 
-    /// The entries to encoder and decoder. These are not generic, so they are compiled in this crate, and not again in each crate that uses it.
+    /// The entry points of encoder and decoder. They are not generic, so they are compiled in this crate, and not again in each crate that uses
+    /// it.
     pub trait Entries: Sized {
-        /// How it codes a plane. Codes that differ in nothing but their setting have this in common, and with it the compiled code.
+        /// How it codes a plane. Codes that differ only in their setting share this, and with it the compiled code.
         type Plane: Plane;
 
         fn encode_message(encoder: &mut Encoder<Self>, raw: &[u8], out: &mut Out<'_>) -> Result<(), Full>

@@ -1,4 +1,4 @@
-//! The two entropy codes: their common part, and the ways they find code lengths (`docs/format/huffman.md`).
+//! What the two entropy codes share, and how each finds its code lengths (`docs/format/huffman.md`).
 #![forbid(unsafe_code)]
 
 mod canonical;
@@ -30,8 +30,7 @@ pub(crate) type Lengths = [u8; 256];
 #[derive(Clone, Copy, Debug)]
 pub struct Huffman;
 
-/// Shannon-Fano codes of bytes of at most 11 bits (Fano, *The transmission of information*, 1949; the paper of PRAcTICaL-MPI names them in section
-/// 4).
+/// Shannon-Fano codes of bytes of at most 11 bits (Fano, *The transmission of information*, 1949; named in section 4 of the PRAcTICaL-MPI paper).
 #[derive(Clone, Copy, Debug)]
 pub struct ShannonFano;
 
@@ -41,7 +40,7 @@ pub trait Lengthen: Codec + Entries<Plane = Entropy> + Copy + core::fmt::Debug {
     fn lengths(ranking: &Ranking) -> Lengths;
 }
 
-/// What the entropy codes have in common.
+/// What the entropy codes share.
 #[derive(Clone, Copy, Debug)]
 pub struct Entropy;
 
@@ -66,7 +65,7 @@ impl Codec for Huffman {
     type Encoder = Encoder<Self>;
     type Decoder = Decoder<Self>;
 
-    /// Of bytes, without planes: [`Width::One`].
+    /// For bytes, without planes: [`Width::One`].
     fn encoder() -> Self::Encoder {
         Encoder::<Self>::new(Width::One)
     }
@@ -85,7 +84,7 @@ impl Codec for ShannonFano {
     type Encoder = Encoder<Self>;
     type Decoder = Decoder<Self>;
 
-    /// Of bytes, without planes: [`Width::One`].
+    /// For bytes, without planes: [`Width::One`].
     fn encoder() -> Self::Encoder {
         Encoder::<Self>::new(Width::One)
     }

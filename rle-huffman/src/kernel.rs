@@ -1,4 +1,4 @@
-//! The operations that each SIMD tier implements in its own way: a [`Kernel`] for each tier.
+//! The operations that SIMD tiers implement differently: a [`Kernel`] for each tier.
 //!
 //! A message's encoder or decoder is generic over its kernel; [`with`] selects it once per message. [`scalar`] defines the operations: every other
 //! kernel gives the same result for every input.

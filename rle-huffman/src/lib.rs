@@ -20,7 +20,7 @@ pub use entropy::{Huffman, ShannonFano};
 pub use rle::{Rle, Symbol};
 pub use width::Width;
 
-// What its users need, so that they need no other crate.
+// Everything that users need, so that they need no other crate.
 #[cfg(feature = "std")]
 pub use mpress_codec::io;
 pub use mpress_codec::{

@@ -19,7 +19,7 @@ use mpress_codec_support::Wire;
 #[derive(Clone, Copy, Debug)]
 pub struct Rle;
 
-/// The symbols in whose runs an encoder is interested.
+/// The symbols whose runs an encoder looks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Symbol {
@@ -96,7 +96,8 @@ impl Plane for Rle {
 }
 
 impl Encoder<Rle> {
-    /// An encoder of runs of these symbols, in byte planes of elements of width `planes`. [`Width::One`] leaves the message as it is.
+    /// An encoder of runs of these symbols, in byte planes of elements of width `planes`. [`Width::One`] leaves the message
+    /// unchanged.
     #[must_use]
     pub fn new(symbol: Symbol, planes: Width) -> Self {
         Self::with_setting(symbol, planes, Simd::detect())

@@ -25,7 +25,7 @@ impl Width {
         1 << self as u8
     }
 
-    /// The width of this number of bytes; `None` if there is none.
+    /// The width of this number of bytes; `None` if it does not exist.
     #[must_use]
     pub const fn new(bytes: usize) -> Option<Self> {
         match bytes {

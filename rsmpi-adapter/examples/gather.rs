@@ -6,7 +6,7 @@ use mpi::traits::*;
 use mpress_rsmpi::{CompressedCommunicator, traits::*};
 use std::error::Error;
 
-/// Elements per rank; in the varying-count half, the rank times this.
+/// Elements per rank; in the half with varying counts, the rank times this.
 const EACH: usize = 5000;
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -61,6 +61,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         gather.wait_without_status()
     })?;
     assert!(all.chunks(mine.len()).eq((0..size).map(of)));
-    println!("Rank {rank} has all that rank {} sent.", previous.rank());
+    println!("Rank {rank} has everything that rank {} sent.", previous.rank());
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! A codec of the program's own. The argument is the version of it that rank 1 has, or `none`.
+//! A codec of the program's own. The argument is rank 1's version of it, or `none`.
 
 use mpi::traits::*;
 use mpress::{

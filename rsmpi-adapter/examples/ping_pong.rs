@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     if rank == 0 {
         let same = mine.iter().zip(&theirs).all(|(a, b)| a.to_bits() == b.to_bits());
-        assert!(same || last == 0, "what came back is not what was sent");
+        assert!(same || last == 0, "the message came back changed");
         times.sort_by(f64::total_cmp);
         let sent = world.stats().total();
         println!(

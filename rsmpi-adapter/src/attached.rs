@@ -43,7 +43,7 @@ impl Context {
     pub(crate) fn of(comm: MPI_Comm) -> Result<Arc<Self>> {
         let gone = GONE.load(Ordering::Acquire);
         if let Some(last) = LAST.get().filter(|last| last.comm == comm && last.gone == gone) {
-            // SAFETY: the pointer is from `Arc::as_ptr` of an attribute. No attribute has been deleted since, so that attribute still holds
+            // SAFETY: the pointer is from `Arc::as_ptr` of an attribute. No attribute has been deleted since. So that attribute still holds
             // its context, and the handle still refers to its communicator, which cannot be freed while the caller borrows it.
             return Ok(unsafe {
                 Arc::increment_strong_count(last.context);

@@ -96,7 +96,7 @@ pub trait CompressedCollectives: CommunicatorCollectives {
     }
 
     /// Starts to gather the elements of all ranks on all ranks, as [`CommunicatorCollectives::immediate_all_gather_into`]. Each rank
-    /// encodes its elements once and sends them to all others; where this would take longer than the MPI's own algorithm, the operation is
+    /// encodes its elements once and sends them to all others. If this would take longer than the MPI's own algorithm, the operation is
     /// left to the MPI ([`mpress::Spread`]).
     fn immediate_compressed_all_gather_into<
         'a,

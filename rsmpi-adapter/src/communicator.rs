@@ -16,11 +16,11 @@ use std::sync::Arc;
 /// A communicator on which the methods of [`traits`](crate::traits) compress.
 ///
 /// It is a duplicate of the communicator it is made from, so messages on the original are not affected. It can be used like any
-/// [`SimpleCommunicator`], with one rule: a message sent by a method of this crate must be received by a method of this crate, since it may
-/// be a frame. Everything else of rsmpi works unchanged; messages sent by rsmpi's own methods can be received by either.
+/// [`SimpleCommunicator`], with one rule: a message sent by a method of this crate must be received by a method of this crate, because it
+/// may be a frame. Everything else in rsmpi works unchanged; messages sent by rsmpi's own methods can be received by either.
 ///
 /// Its duplicates do not compress. Like any communicator, it must be dropped before the [`Universe`](mpi::environment::Universe). The drop
-/// may take up to five seconds if there are messages whose requests are complete but which are not received.
+/// may take up to five seconds if there are messages whose requests are complete but which have not been received.
 pub struct CompressedCommunicator {
     // Field order matters: `comm` is dropped first, so that its attribute is not the last owner of the context.
     comm: SimpleCommunicator,
@@ -32,7 +32,7 @@ impl CompressedCommunicator {
     /// `report`, `report_file`, `patience`, `dump_config` and those of prediction are not used; [`stats`](Self::stats) has the counts.
     ///
     /// Heuristics are read if the settings name a folder. Otherwise the network is measured, which takes some milliseconds, if the strategy
-    /// learns and all nodes have the same number of ranks. Where there is nothing to gain, for example on a single node, nothing is
+    /// learns and all nodes have the same number of ranks. If there is nothing to gain, for example on a single node, nothing is
     /// compressed.
     ///
     /// # Errors
@@ -42,8 +42,8 @@ impl CompressedCommunicator {
         Self::start(of, Ok(settings.clone()))
     }
 
-    /// Like [`new`](Self::new), with the settings of the `MPRESS_*` environment variables. Of variables that are no settings,
-    /// rank 0 prints one line.
+    /// Like [`new`](Self::new), with the settings of the `MPRESS_*` environment variables. Rank 0 prints one line about `MPRESS_*`
+    /// variables that are not settings.
     ///
     /// # Errors
     /// As [`new`](Self::new), and [`Error::Settings`] on a rank whose variables are invalid; the other ranks then get
@@ -69,7 +69,7 @@ impl CompressedCommunicator {
             Ok(settings) if shim::is_active() => Ok(Settings { disable: true, ..settings }),
             settings => settings,
         };
-        // SAFETY: the MPI is initialised, since there is a communicator. This one is new. It is freed before the layer, but no call is made
+        // SAFETY: the MPI is initialised, because a communicator exists. This one is new. It is freed before the layer, but no call is made
         // with the layer after that.
         let layer = unsafe { mpress_layer::attach(comm.as_raw().0 as _, &settings) };
         let unused = Engine::new(&settings?, &Knowledge::default(), None);
@@ -84,7 +84,7 @@ impl CompressedCommunicator {
     }
 
     /// Statistics of the messages that methods of this crate sent and received on this communicator: messages of at least 1024 bytes, to
-    /// and from ranks that frames may go to.
+    /// and from ranks to which frames may be sent.
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.context.engine().stats()

@@ -21,8 +21,8 @@ pub(crate) struct Context {
     ranks: usize,
 }
 
-// SAFETY: the layer is designed for use by all threads of a program. Its MPI handles and addresses are plain values, which any thread may
-// use that may call the MPI at all; all mutable state is locked or atomic.
+// SAFETY: the layer is designed for use by all threads of a program. Its MPI handles and addresses are plain values, which any thread
+// that may call the MPI at all may use; all mutable state is locked or atomic.
 unsafe impl Send for Context {}
 // SAFETY: as above.
 unsafe impl Sync for Context {}

@@ -1,4 +1,4 @@
-//! Errors of the adapter, in addition to those for which plain rsmpi ends the program.
+//! Errors of the adapter, besides those for which plain rsmpi ends the program.
 
 use mpi::{Rank, ffi};
 use mpress::{FrameError, SettingsError};
@@ -14,7 +14,7 @@ pub enum Error {
     /// The ranks cannot exchange frames.
     #[error("the ranks have different versions or settings of mpress, or wrong ones")]
     Disagreement,
-    /// The MPI lacks a function that is needed, or its functions are not in a shared library loaded with the program.
+    /// The MPI lacks a required function, or its functions are not in a shared library loaded with the program.
     #[error("mpress cannot work with this MPI: {0}")]
     Unsupported(String),
     /// Compression needs an intra-communicator.
@@ -36,7 +36,7 @@ pub enum Error {
         room: usize,
     },
     /// The length of a message is not a whole number of elements of the type it is received as.
-    #[error("a message of {message} bytes is no whole number of elements of {element} bytes")]
+    #[error("a message of {message} bytes is not a whole number of elements of {element} bytes")]
     Elements {
         /// Length of the message in bytes.
         message: usize,
@@ -44,7 +44,7 @@ pub enum Error {
         element: usize,
     },
     /// The buffer of a collective operation does not have a part for every rank.
-    #[error("a buffer of {parts} parts is too little for {ranks} ranks")]
+    #[error("a buffer of {parts} parts is too small for {ranks} ranks")]
     Parts {
         /// Number of parts of the buffer.
         parts: usize,

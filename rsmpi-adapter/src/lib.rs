@@ -21,7 +21,7 @@ pub use request::{Request, wait_any};
 pub use root::CompressedRoot;
 pub use source::{CompressedSource, compressed_send_receive_into, compressed_send_receive_into_with_tags};
 
-/// All traits, to be imported beside those of [`mpi::traits`].
+/// All traits, to be imported in addition to those of [`mpi::traits`].
 pub mod traits {
     pub use crate::{CompressedCollectives, CompressedDestination, CompressedRoot, CompressedSource};
 }

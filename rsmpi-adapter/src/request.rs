@@ -22,9 +22,9 @@ struct Operation {
 /// A pending operation, like [`mpi::request::Request`], registered with one of rsmpi's scopes ([`mpi::request::scope`]).
 ///
 /// A receive has its message in the buffer only after [`wait`](Self::wait) or [`test`](Self::test), which decode it. Dropping a request
-/// waits and decodes, so that no message is lost. If the message is damaged or too long, the drop panics, like every drop of an unfinished
-/// request in rsmpi, since it cannot return the error. A request dropped during a panic neither waits nor completes; its scope then ends
-/// the program, as in rsmpi.
+/// waits and decodes, so that no message is lost. If the message is damaged or too long, the drop panics, because it cannot return the
+/// error; in rsmpi, every drop of an unfinished request panics. A request dropped during a panic neither waits nor completes; its scope
+/// then ends the program, as in rsmpi.
 #[must_use]
 pub struct Request<'a, D: ?Sized, S: Scope<'a> = StaticScope> {
     /// `None` once complete.
@@ -120,13 +120,13 @@ impl<'a, D: ?Sized, S: Scope<'a>> Request<'a, D, S> {
 }
 
 impl<'a, D: ?Sized, S: Scope<'a>> Drop for Request<'a, D, S> {
-    #[allow(clippy::panic, reason = "documented: a message that nobody would be told of")]
+    #[allow(clippy::panic, reason = "documented: an error that could not be reported otherwise")]
     fn drop(&mut self) {
         if self.operation.is_none() {
             return;
         }
         if std::thread::panicking() {
-            // Its peer may never answer. The buffers stay allocated, since the scope ends the program.
+            // Its peer may never answer. The buffers stay allocated, because the scope ends the program.
             mem::forget(self.operation.take());
             return;
         }

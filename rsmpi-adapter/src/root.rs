@@ -169,7 +169,7 @@ pub trait CompressedRoot: Root {
     }
 
     /// Starts to send the root's buffer to all ranks, as [`Root::immediate_broadcast_into`]. The root encodes it once and sends it to each
-    /// rank itself; where this would take longer than the MPI's own algorithm, the operation is left to the MPI ([`mpress::Spread`]).
+    /// rank itself. If this would take longer than the MPI's own algorithm, the operation is left to the MPI ([`mpress::Spread`]).
     fn immediate_compressed_broadcast_into<'a, Sc: Scope<'a>, Buf: BufferMut + ?Sized + 'a>(
         &self,
         scope: Sc,

@@ -17,8 +17,8 @@ use std::sync::Arc;
 /// Receives messages from a process, or from any process, of a [`CompressedCommunicator`](crate::CompressedCommunicator), sent by a method
 /// of [`CompressedDestination`](crate::CompressedDestination) or of rsmpi.
 ///
-/// Probes are rsmpi's own. They report the length on the wire, which for a frame is less than the length of its message; use
-/// [`compressed_receive_vec`](Self::compressed_receive_vec) where the length is not known.
+/// Probes are rsmpi's own. They report the length on the wire, which for a frame is less than the length of its message. If the length is
+/// not known, use [`compressed_receive_vec`](Self::compressed_receive_vec).
 ///
 /// # Errors
 /// All methods: [`Error::NotCompressed`]; [`Error::Frame`] for a damaged frame; [`Error::Truncated`] for a compressed message that does not
@@ -28,7 +28,7 @@ pub trait CompressedSource: Source {
     /// Receives a single value, as [`Source::receive_with_tag`].
     ///
     /// # Errors
-    /// In addition to those of all methods, [`Error::Elements`] if the message is not exactly one value.
+    /// As for all methods, and [`Error::Elements`] if the message is not exactly one value.
     fn compressed_receive_with_tag<Msg: Equivalence>(&self, tag: Tag) -> Result<(Msg, Status)> {
         let from = Envelope::of(self, tag)?;
         let mut room = [MaybeUninit::<Msg>::zeroed()];
@@ -70,7 +70,7 @@ pub trait CompressedSource: Source {
     /// Receives a message of any length, as [`Source::receive_vec_with_tag`].
     ///
     /// # Errors
-    /// In addition to those of all methods, [`Error::Elements`] if the length is not a whole number of elements.
+    /// As for all methods, and [`Error::Elements`] if the length is not a whole number of elements.
     fn compressed_receive_vec_with_tag<Msg: Equivalence>(&self, tag: Tag) -> Result<(Vec<Msg>, Status)> {
         receive_vec(&Envelope::of(self, tag)?)
     }
@@ -116,7 +116,7 @@ impl<S: Source + ?Sized> CompressedSource for S {}
 /// Sends a message and receives another at the same time, as [`mpi::point_to_point::send_receive_into_with_tags`].
 ///
 /// # Errors
-/// Those of sending and receiving; if both fail, that of receiving.
+/// Errors of sending and receiving; if both fail, the error of receiving.
 pub fn compressed_send_receive_into_with_tags<M, D, B, S>(
     msg: &M,
     destination_process: &D,
@@ -134,7 +134,7 @@ where
     let from = Envelope::of(source, receivetag)?;
     let to = destination_process.as_communicator().as_raw();
     if to != source.as_communicator().as_raw() {
-        // Check this first: if the send failed later, the pending receive would be waited for in vain.
+        // Checked first: if the send failed later, the wait for the pending receive would never end.
         Context::of(to)?;
         return send_receive_apart(msg, destination_process, sendtag, buf, &from);
     }
@@ -227,7 +227,7 @@ impl Envelope {
     unsafe fn receive<D>(&self, span: &Span<D>) -> Result<ffi::MPI_Status> {
         let mut status = empty_status();
         let (layer, place) = (self.context.layer(), (&raw mut status).cast());
-        // SAFETY: the caller vouches for the receive buffer, and the status pointer is valid.
+        // SAFETY: the caller guarantees the receive buffer, and the status pointer is valid.
         let code = unsafe {
             calls::MPI_Recv(layer, span.at, span.count, span.kind, self.rank, self.tag, self.comm, place)
         };
@@ -253,7 +253,7 @@ fn receive_vec<Msg: Equivalence>(from: &Envelope) -> Result<(Vec<Msg>, Status)> 
     let count =
         if len == 0 { Some(0) } else { len.checked_div(element).filter(|count| count * element == len) };
     let Some(count) = count else {
-        // Receive the matched message all the same, or its memory would never be released.
+        // Receives the matched message anyway; otherwise its memory would never be released.
         let mut bytes = room_for::<u8>(len, len)?;
         let span = Span::of_room(bytes.spare_capacity_mut().get_mut(..len).unwrap_or_default());
         receive(span.at, span.count, span.kind)?;

@@ -8,7 +8,7 @@ use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ptr;
 
-/// Elements in memory, as address and handles only; the user of a span vouches for the memory.
+/// Elements in memory, as address and handles only; the user of a span guarantees the memory.
 pub(crate) struct Span<D> {
     pub(crate) at: *mut c_void,
     pub(crate) count: c_int,

@@ -56,7 +56,7 @@ fn examples_between_nodes() {
     }
 }
 
-/// Rank 1 lacks the codec, or has another version of it, if it is told so: then ranks use one of the engine's own, or none.
+/// Rank 1 lacks the codec, or has another version of it, if told so. Then ranks use one of the engine's own codecs, or none.
 #[test]
 fn a_codec_of_the_program_is_used_if_all_ranks_have_it() {
     let Some(rig) = Rig::new() else { return };
@@ -114,9 +114,8 @@ fn semantics_by_the_adaptive_strategy() {
     std::fs::write(folder.join("network.toml"), network).unwrap();
     let env = [FRAMED[0], ("MPRESS_HEURISTICS", folder.to_str().unwrap()), ("MPRESS_THREADS", "2")];
     let written = rig.run(Launcher::Local, 2, &["semantics", "adaptive"], 1, &env);
-    // Rank 0 reports once that the folder has nothing about codecs, and nothing else.
-    let lines: Vec<_> = written.stderr.lines().filter(|line| line.starts_with("mpress:")).collect();
-    assert!(matches!(lines[..], [line] if line.contains("compression.toml")), "{}", written.stderr);
+    // A folder need not have all files.
+    assert!(!written.stderr.lines().any(|line| line.starts_with("mpress:")), "{}", written.stderr);
 }
 
 #[test]
@@ -125,7 +124,7 @@ fn semantics_between_nodes() {
     let Some(cluster) = nodes(3) else { return };
     rig.run(Launcher::Cluster(&cluster), 1, &["semantics", "framed"], 1, &FRAMED[1..]);
     drop(cluster);
-    // MPICH spins while it waits: with more ranks than cores it takes minutes.
+    // MPICH spins while it waits, so with more ranks than cores it takes minutes.
     if rig.mpi == Mpi::OpenMpi {
         let Some(cluster) = nodes(2) else { return };
         let both = [("MPRESS_SAME_NODE", "compress"), FRAMED[1]];

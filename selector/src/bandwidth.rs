@@ -1,25 +1,25 @@
-//! The bandwidth of the network, as it is observed.
+//! Estimates the bandwidth of the network from observations.
 //!
-//! Chunks of long messages tell which time was the network's: C. Dovrolis, P. Ramanathan and D. Moore, *What do packet dispersion techniques measure?*,
-//! 2001. Of other messages only bounds are known: bytes over all of the time from below, and over the time a rank waited from above, as it may have waited
-//! for other ranks, too.
+//! Only chunks of long messages show how much of a time is due to the network: C. Dovrolis, P. Ramanathan and D. Moore, *What do packet dispersion
+//! techniques measure?*, 2001. For other messages only bounds are known. Bytes over the whole time is a lower bound. Bytes over the time a rank waited
+//! is an upper bound, because the rank may also have waited for other ranks.
 
 use crate::link::Link;
 use alloc::boxed::Box;
 
-/// Bytes that take this many times longer to come than to be sent show how fast the network is: what the sender does before it starts them is not the
-/// reason. What it computes after that can be, where its MPI moves messages only inside calls and buffers do not hold them.
+/// If bytes take this many times longer to arrive than to send, they show how fast the network is: the work of the sender before it starts them is
+/// not the cause. Its computation after that can be, if its MPI moves messages only inside calls and buffers do not hold them.
 const SLOWER: f64 = 1.5;
 /// The number of transfers in an estimate of the bandwidth, and the number from which on they are used.
 const LATEST: usize = 16;
 const ENOUGH: usize = 8;
-/// The fastest transfers, this many, may be outliers; the next one is used.
+/// This many of the fastest transfers may be outliers; the next one is used.
 const LUCKY: usize = 3;
-/// The same of trains that show the bandwidth. Some are faster than a rank's share, since other ranks do not send at that moment, and others slower,
-/// since this rank is interrupted.
+/// The same for trains that show the bandwidth. Some are faster than a rank's share, because other ranks do not send at that moment. Others are
+/// slower, because this rank is interrupted.
 const LUCKY_TRAINS: usize = 5;
-/// If the other side is late, a rank waits at most this many times longer for a message than the network needs: this is assumed for the fourth
-/// shortest of sixteen waits.
+/// If the other side is late, a rank is assumed to wait at most this many times longer for a message than the network needs. The fourth shortest of
+/// sixteen waits is used.
 const LATE: f64 = 4.0;
 
 /// The latest transfers.
@@ -36,15 +36,15 @@ impl Transfers {
         self.seen += 1;
     }
 
-    /// The bandwidth of the fastest one but `lucky`, in MB/s, if there are enough.
+    /// The bandwidth of the fastest transfer after the first `lucky`, in MB/s, if there are enough.
     fn fastest(&self, lucky: usize) -> Option<f64> {
         let mut all = self.latest.map(rate);
         all.sort_unstable_by(|a, b| b.total_cmp(a));
         (self.seen >= ENOUGH).then_some(all[lucky])
     }
 
-    /// The bandwidth of all together, in MB/s. A single one would be misleading: the program may have received in a moment the messages that arrived
-    /// while it computed.
+    /// The bandwidth of all transfers together, in MB/s. A single one would be misleading: the program may have received in a moment the messages
+    /// that arrived while it computed.
     fn together(&self) -> f64 {
         rate(self.latest.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1)))
     }
@@ -55,7 +55,7 @@ fn rate((bytes, ns): (f64, f64)) -> f64 {
     bytes * 1e3 / ns.max(1.0)
 }
 
-/// A link, and the observations of transfers over it, which are elsewhere: a decision needs the link alone.
+/// A link, and its observed transfers, which are stored elsewhere because a decision needs only the link.
 #[derive(Clone, Debug)]
 pub(crate) struct Observed {
     link: Link,
@@ -64,13 +64,13 @@ pub(crate) struct Observed {
 
 #[derive(Clone, Debug, Default)]
 struct Observations {
-    /// Trains that took longer to come than to be sent, and others, which show only that the bandwidth is not less.
+    /// Trains that took longer to arrive than to send, and the others, which show only a lower bound of the bandwidth.
     exact: Transfers,
     least: Transfers,
     /// Transfers by the waiting time, and by the total time.
     waits: Transfers,
     passages: Transfers,
-    /// The number of further passages that change nothing, because trains have shown the bandwidth.
+    /// The number of further passages that are ignored, because trains have shown the bandwidth.
     shown: usize,
 }
 
@@ -85,8 +85,8 @@ impl Observed {
         &self.link
     }
 
-    /// Records a train: `bytes` bytes that came within `ns` nanoseconds, while the rank only waited for them, and were sent within `sent_ns`. The sixth
-    /// fastest of the latest sixteen is believed, so a network that gets slower is detected after eleven, one that gets faster after six.
+    /// Records a train: `bytes` bytes that arrived within `ns` nanoseconds, while the rank only waited for them, and were sent within `sent_ns`. The
+    /// sixth fastest of the latest sixteen gives the bandwidth, so a slower network is detected after eleven trains, a faster one after six.
     pub(crate) fn came(&mut self, bytes: usize, ns: f64, sent_ns: f64) {
         if bytes == 0 || ns.is_nan() || ns <= 0.0 || sent_ns.is_nan() || sent_ns < 0.0 {
             return;
@@ -94,10 +94,10 @@ impl Observed {
         let (all, believed) = (&mut *self.transfers, self.link.bandwidth_mb_s);
         let shown = if ns < SLOWER * sent_ns {
             all.least.add(bytes, ns);
-            // This one shows no more than it does itself: those before it may be of a network that was faster.
+            // This train shows no more than its own rate: the earlier ones may be from when the network was faster.
             let least = all.least.fastest(LUCKY).map(|mb_s| mb_s.min(rate((bytes as f64, ns))));
             if least.is_some_and(|mb_s| mb_s > believed) {
-                // Trains that were slower are of the past.
+                // Slower trains are out of date.
                 all.exact = Transfers::default();
             }
             least.filter(|&mb_s| mb_s >= believed)
@@ -111,7 +111,7 @@ impl Observed {
         }
     }
 
-    /// Records that `bytes` bytes were transferred in the elapsed time, and that the rank waited this long: for the network, and perhaps for other
+    /// Records that `bytes` bytes were transferred in the elapsed time, and that the rank waited this long for the network, and perhaps for other
     /// ranks.
     pub(crate) fn passed(&mut self, bytes: usize, waited_ns: f64, elapsed_ns: f64) {
         if bytes == 0 || waited_ns.is_nan() || elapsed_ns.is_nan() || elapsed_ns <= 0.0 {
@@ -121,7 +121,7 @@ impl Observed {
         all.waits.add(bytes, waited_ns);
         all.passages.add(bytes, elapsed_ns);
         all.shown = all.shown.saturating_sub(1);
-        // What trains have shown is known better, and what passed before them is of the past.
+        // What trains have shown is more accurate, and passages before them are out of date.
         if let Some(waits) = all.waits.fastest(LUCKY).filter(|_| all.shown == 0) {
             let least = all.passages.together();
             self.believe(self.link.bandwidth_mb_s.clamp(least, least.max(waits * LATE)));

@@ -1,4 +1,4 @@
-//! What it costs to send a message, by what is known of codecs and network. Strategies that decide by that share this.
+//! The cost of sending a message, from what is known of codecs and network. Strategies that decide by cost share this.
 
 use crate::bandwidth::Observed;
 use crate::decision::{Admitted, Choice, Decision, Offer};
@@ -19,7 +19,7 @@ pub(crate) struct Costs {
 }
 
 impl Costs {
-    /// As [`Selector::new`](crate::Selector::new).
+    /// As for [`Selector::new`](crate::Selector::new).
     pub(crate) fn new(
         offers: &[Offered<'_>],
         behaviours: &[Behaviour<'_>],
@@ -40,9 +40,9 @@ impl Costs {
         took.time_ns(self.transfer, self.network.link(), len)
     }
 
-    /// The way that is expected to take least for a message of this level, and the candidate that is chosen. Codecs that are not known are hoped to be
-    /// better where coding takes less than the part `tried` of the raw time. There is one copy of this code: a program's own work has taken it from the
-    /// caches, and to load it takes longer than to run it.
+    /// The fastest way expected for a message of this level, and the chosen candidate. For an unknown codec, a better result is hoped for if coding
+    /// takes less than the fraction `tried` of the raw time. There is one copy of this code: the program's own work has evicted it from the caches,
+    /// and loading it takes longer than running it.
     #[inline(never)]
     pub(crate) fn least(
         &self,
@@ -61,14 +61,14 @@ impl Costs {
             }
         }
         if let Some(at) = best {
-            // What is hoped for is not what is expected.
+            // The expectation excludes what is merely hoped for.
             decision.expected_ns = self.time_ns(self.table.expected(kind, level, at, len, 0.0), len);
         }
         (decision, best)
     }
 
-    /// What it has gained, in nanoseconds, that the codec of this cell encoded a message to `wire_len` bytes in `ns` nanoseconds; `None` if the codec
-    /// is no candidate.
+    /// The gain, in nanoseconds, from encoding a message with the codec of this cell to `wire_len` bytes in `ns` nanoseconds; `None` if the codec is
+    /// not a candidate.
     pub(crate) fn gain_ns(
         &self,
         cell: (Kind, Level, Offer),
@@ -83,7 +83,7 @@ impl Costs {
     }
 }
 
-/// The fraction of a message that is sent; all of it if its codec does not make it shorter.
+/// The fraction of a message that is sent; 1 if its codec does not make it shorter.
 pub(crate) fn fraction(wire_len: usize, len: usize) -> f64 {
     (wire_len as f64 / len.max(1) as f64).min(1.0)
 }

@@ -16,17 +16,17 @@ pub enum Choice {
     Encode(Offer),
 }
 
-/// A message that is long enough to gain, whose bytes have not been read.
+/// A message that is long enough to gain. Its bytes have not been read yet.
 #[derive(Clone, Copy, Debug)]
 pub struct Admitted {
     pub(crate) kind: Kind,
     pub(crate) len: usize,
 }
 
-/// The bytes of a part that is encoded with a codec which is not known.
+/// The length in bytes of the part that is encoded to learn about an unknown codec.
 pub(crate) const PROBE: usize = 4 << 10;
 
-/// A part of a message to encode, and the codec, only to learn the result.
+/// A part of a message to encode, and the codec, only to learn from the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Probe {
     /// The codec.
@@ -35,7 +35,7 @@ pub struct Probe {
     pub window: Range<usize>,
 }
 
-/// The decision of a selector. Return it with the outcome, from which the selector learns.
+/// The decision of a selector. Return it together with the outcome, so that the selector learns.
 #[derive(Clone, Debug)]
 pub struct Decision {
     /// The way to send the message.
@@ -44,27 +44,27 @@ pub struct Decision {
     pub(crate) probes: Option<Offer>,
     pub(crate) kind: Kind,
     pub(crate) len: usize,
-    /// The level of its sample; `None` if it was not read.
+    /// The level of its sample; `None` if the message was not read.
     pub(crate) level: Option<Level>,
     pub(crate) raw_ns: f64,
     pub(crate) expected_ns: f64,
 }
 
 impl Decision {
-    /// The decision for raw, which takes this time; `level` as in the field.
+    /// The decision to send raw, which takes this time; `level` as in the field.
     pub(crate) fn raw(kind: Kind, len: usize, level: Option<Level>, raw_ns: f64) -> Self {
         Self { choice: Choice::Raw, probes: None, kind, len, level, raw_ns, expected_ns: raw_ns }
     }
 
-    /// What to encode first, if the codec that should be the best is not known on such messages: then this is no decision yet. Report the result
-    /// ([`Selector::probed`](crate::Selector::probed)), and decide again.
+    /// What to encode first, if the probably best codec is unknown for such messages. This is then not yet a decision: report the result
+    /// ([`Selector::probed`](crate::Selector::probed)) to get the next one.
     #[must_use]
     pub fn probe(&self) -> Option<Probe> {
         let start = (self.len.saturating_sub(PROBE) / 2) & !7;
         self.probes.map(|offer| Probe { offer, window: start..start + PROBE })
     }
 
-    /// What is known of what the decision for a codec rests on.
+    /// The kind, level and codec whose data the decision for a codec rests on.
     pub(crate) fn cell(&self) -> Option<(Kind, Level, Offer)> {
         match self.choice {
             Choice::Encode(offer) => Some((self.kind, self.level?, offer)),
@@ -78,7 +78,7 @@ impl Decision {
         self.level.filter(|&level| level != Level::Unknown)
     }
 
-    /// The expected gain in nanoseconds compared with sending raw; 0 if it is sent raw.
+    /// The expected gain in nanoseconds over sending raw; 0 if the message is sent raw.
     #[must_use]
     pub fn expected_gain_ns(&self) -> f64 {
         self.raw_ns - self.expected_ns

@@ -5,11 +5,11 @@ use crate::link::Link;
 /// How coding and transfer overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transfer {
-    /// In sequence: a message is encoded, sent, decoded.
+    /// Serially: a message is encoded, sent, decoded.
     Serial,
     /// In chunks of this size, so that one chunk is transferred while others are coded (cMPI, section 2.4).
     Pipelined {
-        /// Raw bytes of a chunk; of a quarter of the message, if that is less.
+        /// Raw bytes of a chunk, but at most a quarter of the message.
         chunk: usize,
         /// Shorter messages are sent as [`Serial`](Self::Serial) ones.
         from: usize,
@@ -17,7 +17,7 @@ pub enum Transfer {
 }
 
 impl Transfer {
-    /// The bytes of a chunk, if a message of this length goes in chunks.
+    /// The chunk length in bytes, if a message of this length is sent in chunks.
     fn chunk(self, len: usize) -> Option<usize> {
         match self {
             Self::Pipelined { chunk, from } if len >= from => Some(chunk.min(len / 4)),
@@ -38,8 +38,8 @@ pub struct Packed {
 }
 
 impl Packed {
-    /// Nanoseconds until the receiver has the message. In chunks the slowest stage works all the time, and each other stage adds its time for one chunk.
-    /// One stage is the processor, which decodes what comes while it encodes: in most exchanges a rank receives as much as it sends.
+    /// Nanoseconds until the receiver has the message. With chunks, the slowest stage works all the time, and each other stage adds its time for one
+    /// chunk. The processor is one stage, which decodes incoming data while it encodes: in most exchanges a rank receives as much as it sends.
     #[inline]
     #[must_use]
     pub fn time_ns(&self, transfer: Transfer, link: &Link, len: usize) -> f64 {

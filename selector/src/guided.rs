@@ -23,9 +23,9 @@ pub struct Guided {
 }
 
 impl Guided {
-    /// Makes a guide from the record of a run. If two entries are for the same messages, the later one counts. Messages of a length without a record
-    /// are treated like the nearest shorter ones in the record, if these are at most an octave away, and are sent raw otherwise: what the adaptive
-    /// strategy did not look at was too short.
+    /// Makes a guide from the record of a run. If two entries are for the same messages, the later one counts. If a length has no record, its
+    /// messages are treated like the nearest shorter ones in the record if these are at most an octave away. Otherwise they are sent raw, because
+    /// the adaptive strategy found such messages too short to read.
     #[must_use]
     pub fn new(record: impl IntoIterator<Item = Guide>) -> Self {
         let mut known = [[None; SizeClass::COUNT]; Kind::ALL.len()];

@@ -1,4 +1,4 @@
-//! The knowledge of codecs before the first message.
+//! What is known about codecs before the first message.
 
 use crate::sample::Level;
 use mpress_codec::Kind;
@@ -20,7 +20,7 @@ pub struct Behaviour<'a> {
     pub decode: Speed,
 }
 
-/// The time of encoding or decoding, after the program has worked on other data and the caches are cold.
+/// The time of encoding or decoding with cold caches, after the program has worked on other data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Speed {
@@ -28,7 +28,8 @@ pub struct Speed {
     pub start_us: f64,
     /// The throughput in raw MB/s (10^6 bytes a second), without the fixed time.
     pub mb_s: f64,
-    /// The part of the fixed time that is due to cold caches, in microseconds: a message that follows another one at once takes that much less.
+    /// The part of the fixed time that is due to cold caches, in microseconds. A message that immediately follows another one takes that much
+    /// less.
     pub cold_us: f64,
 }
 

@@ -1,22 +1,23 @@
-//! The judge: does the program get more done with compressed messages than with raw ones?
+//! The judge: does the program make more progress with compressed messages than with raw ones?
 //!
-//! The gain of a decision is estimated, from what is assumed of network and codecs. The judge assumes nothing. From time to time there is a trial: two short
-//! epochs close together, in one of which all messages go raw, and in the other as decided, in random order. A program that sends more bytes in the same
-//! time is faster, whatever the reason: waiting that is hidden by computation, processors that other ranks need, partners that are late.
+//! A decision's gain is an estimate that rests on assumptions about network and codecs. The judge assumes nothing. From time to time it runs a trial:
+//! two short epochs close together, in random order. In one epoch all messages are sent raw, in the other as decided. A program that sends more bytes
+//! in the same time is faster, whatever the reason: computation that hides waiting, processors that other ranks need, or late partners.
 //!
-//! All ranks must change at the same time, because a rank also waits for messages of others. They do this without communication: the times and the
-//! order of trials depend only on the time since the common beginning, not on what a rank has learned. Their clocks stay together, because the nodes
-//! of a cluster are synchronised by NTP or similar, which also slews `CLOCK_MONOTONIC`, so that it does not drift.
+//! All ranks must switch at the same time, because a rank also waits for the messages of others. They do this without communication: the times and
+//! the order of trials depend only on the time since the common start, not on what a rank has learned. Their clocks stay together, because NTP or
+//! similar synchronises the nodes of a cluster and also slews `CLOCK_MONOTONIC`, so it does not drift.
 //!
-//! What trials say is added up (E. S. Page, *Continuous inspection schemes*, 1954): each counts by how much more one way carried, in units of how
-//! much trials of this program differ anyway. If the sum is large for one way, all messages go that way.
+//! The results of trials are accumulated (E. S. Page, *Continuous inspection schemes*, 1954): each counts by how many more bytes one way carried, in
+//! units of the usual spread between this program's trials. If the sum strongly favours one way, all messages go that way.
 
-/// A round has eight epochs. This is the shortest epoch.
+/// A round has eight epochs. This is the length of the shortest epoch.
 const EPOCHS: u64 = 8;
 const SHORTEST_NS: u64 = 31_250_000;
 
-/// The length of an epoch at this time, and one round in how many is a trial. At first they are short and frequent, so that a large loss is found within
-/// three seconds; later they are long, for small differences and programs with long iterations, and rare. Times of change are the ends of rounds.
+/// The length of an epoch at this time, and the number of rounds of which one is a trial. At first, epochs are short and trials frequent, so that a
+/// large loss is found within three seconds. Later, epochs are long, for small differences and programs with long iterations, and trials are rare.
+/// The schedule changes at ends of rounds.
 fn schedule(now_ns: u64) -> (u64, u64) {
     match now_ns {
         ..8_000_000_000 => (SHORTEST_NS, 2),
@@ -25,27 +26,27 @@ fn schedule(now_ns: u64) -> (u64, u64) {
     }
 }
 
-/// The sum that decides. If a trial says as much as trials differ anyway, it counts 1.
+/// The sum that decides. A trial with a difference equal to the usual spread counts 1.
 const ENOUGH: f64 = 6.0;
-/// So much less counts each trial for the way that is not in use: what is only noise does not add up.
+/// Each trial counts this much less for the way not in use, so that noise does not add up.
 const SLACK: f64 = 0.5;
-/// The least assumed difference between trials, and that before the first one, as a fraction of the bytes of both ways. And the weight of a new one.
+/// The minimum assumed spread of trials, and the spread before the first one, as fractions of the bytes of both ways; and the weight of a new trial.
 const LEAST_SPREAD: f64 = 0.01;
 const FIRST_SPREAD: f64 = 0.05;
 const SPREAD_WEIGHT: f64 = 0.25;
 
-/// The factor by which the weight of old trials decays with each new one, in what is told: about the last 64 count.
+/// The factor by which the weight of old trials decays with each new one in reports: about the last 64 count.
 const MEMORY: f64 = 1.0 - 1.0 / 64.0;
-/// The number of trials, by weight, from which on the result is told.
+/// The number of trials, by weight, from which on the result is reported.
 const TOLD: f64 = 8.0;
-/// A difference of this many standard errors is worth telling, and so is an error that is so small that there is almost no difference.
+/// A difference of this many standard errors is worth reporting, and so is an error so small that there is almost no difference.
 const CLEAR: f64 = 3.0;
 const FINE: f64 = 0.01;
 
 /// The comparison of both ways by the clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ByTheClock {
-    /// The factor by which messages as decided are faster than raw ones.
+    /// How many times faster messages as decided are than raw ones.
     pub speedup: f64,
     /// The variance of the speedup, the square of its standard error.
     pub variance: f64,
@@ -62,14 +63,14 @@ pub(crate) enum Way {
     Raw,
 }
 
-/// The number of the round at this time, counted in shortest ones, and if it is a trial, the way on trial, and whether bytes count. `now_ns`: since the
-/// common beginning.
+/// The number of the round at this time, counted in rounds of the shortest epochs. In a trial, also the way to send, and whether bytes count.
+/// `now_ns`: since the common start.
 fn on_trial(now_ns: u64) -> (u64, Option<(Way, bool)>) {
     let (epoch, rare) = schedule(now_ns);
     let (since, within) = (now_ns % (EPOCHS * epoch), now_ns % epoch);
     let round = (now_ns - since) / (EPOCHS * SHORTEST_NS);
     let random = random(round);
-    // In the first round connections are being made.
+    // In the first round connections are being set up.
     if round == 0 || !(random >> 8).is_multiple_of(rare) {
         return (round, None);
     }
@@ -77,7 +78,7 @@ fn on_trial(now_ns: u64) -> (u64, Option<(Way, bool)>) {
         0 => (Way::Decided, Way::Raw),
         _ => (Way::Raw, Way::Decided),
     };
-    // Messages in transit at the end of the first drain in epochs that do not count, so both ways begin alike.
+    // Epochs that do not count let the messages of the first one drain, so both ways start alike.
     let way = match since / epoch {
         1 => first,
         5 => second,
@@ -87,7 +88,7 @@ fn on_trial(now_ns: u64) -> (u64, Option<(Way, bool)>) {
     (round, Some((way, within >= epoch / 4)))
 }
 
-/// A pseudorandom number for a round, always the same (splitmix64, Steele, Lea and Flood 2014).
+/// A pseudorandom number for a round, always the same for that round (splitmix64, Steele, Lea and Flood 2014).
 fn random(round: u64) -> u64 {
     let mut z = round.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -95,16 +96,16 @@ fn random(round: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Determines the way of each message, and learns which is better.
+/// Determines the way of each message, and learns which way is better.
 #[derive(Clone, Debug)]
 pub(crate) struct Judge {
     in_use: Way,
-    /// The number of the current round, 0 before the first message, and its bytes as decided, and raw.
+    /// The number of the current round, 0 before the first message, and its bytes sent as decided, and raw.
     round: u64,
     bytes: [f64; 2],
-    /// How much speaks for raw messages, 0 to [`ENOUGH`].
+    /// The evidence for raw messages, 0 to [`ENOUGH`].
     against: f64,
-    /// By how much raw messages usually carry more, and how much trials differ from that.
+    /// By how much raw messages usually carry more, and the spread of trials around that.
     usual: f64,
     spread: f64,
     told: Told,
@@ -121,7 +122,7 @@ impl Judge {
         self.in_use
     }
 
-    /// The way of a message of this number of bytes that is sent now. `now_ns`: the time since the common beginning.
+    /// The way of a message of this number of bytes that is sent now. `now_ns`: the time since the common start.
     #[inline]
     pub(crate) fn way(&mut self, len: usize, now_ns: u64) -> Way {
         let (round, trial) = on_trial(now_ns);
@@ -131,14 +132,14 @@ impl Judge {
             self.conclude(decided, raw);
         }
         let Some((way, counts)) = trial else { return self.in_use };
-        // A thread may be late with an old time.
+        // A late thread may pass an old time.
         if counts && round == self.round {
             self.bytes[way as usize] += len as f64;
         }
         way
     }
 
-    /// Whether, at this time, messages are sent differently than outside trials. False if there were no messages.
+    /// Whether messages are sent differently at this time than outside trials. False if there were no messages.
     pub(crate) fn are_odd(&self, now_ns: u64) -> bool {
         self.round > 0 && on_trial(now_ns).1.is_some_and(|(way, _)| way != self.in_use)
     }
@@ -146,7 +147,7 @@ impl Judge {
     /// Adds a trial with these numbers of bytes.
     fn conclude(&mut self, decided: f64, raw: f64) {
         if decided <= 0.0 || raw <= 0.0 {
-            // The program sends in bursts, and one of them was not in either epoch.
+            // The program sends in bursts, and one epoch contained none.
             return;
         }
         let more = (raw - decided) / (raw + decided);
@@ -246,7 +247,7 @@ mod tests {
 
     #[test]
     fn stalls_do_not_decide() {
-        // Heavy tails: neither way's bytes have a variance, or even a mean. But compression gains a fifth.
+        // Heavy tails: the bytes of neither way have a variance, or even a mean. But compression gains a fifth.
         let wrong = (0..200).filter(|&seed| {
             let mut judge = Judge::new();
             (0..100).for_each(|trial| {
@@ -275,7 +276,7 @@ mod tests {
         };
         let of = |gain, bursts| (0..100).map(|seed| raw(seed, gain, bursts)).sum::<usize>();
         let all = 100 * 300;
-        // Nothing is lost if there is no difference, but ranks should not change all the time.
+        // Without a difference nothing is lost, but ranks should not keep switching.
         assert!(of(1.0, false) * 4 < all && of(1.05, false) * 20 < all && of(1.2, true) * 20 < all);
     }
 
@@ -298,7 +299,7 @@ mod tests {
         (0..100).for_each(|_| judge.conclude(0.0, 0.0));
         (0..100).for_each(|_| judge.conclude(5.0, 5.0));
         assert_eq!(judge.in_use(), Way::Decided);
-        assert!(!judge.are_odd(1_000_000_000), "there was no message");
+        assert!(!judge.are_odd(1_000_000_000), "there were no messages");
         judge.way(1, 600_000_000_000);
         assert_eq!(judge.way(1, 0), Way::Decided, "a late thread");
     }
@@ -314,7 +315,7 @@ mod tests {
             let clock = told.by_the_clock().unwrap();
             (clock.speedup - 1.0).abs() > 2.0 * clock.variance.sqrt()
         });
-        // 5 % of a normal distribution is further out than two errors.
+        // 5 % of a normal distribution lies beyond two errors.
         assert!((20..80).contains(&outside.count()));
     }
 }

@@ -6,7 +6,8 @@
 pub struct Link {
     /// The fixed time of a message in microseconds.
     pub latency_us: f64,
-    /// The bandwidth of one rank while the ranks around it send too, in MB/s (10^6 bytes a second).
+    /// The bandwidth of one rank while the ranks around it also send, in MB/s (10^6 bytes a
+    /// second).
     pub bandwidth_mb_s: f64,
 }
 
@@ -25,5 +26,5 @@ impl Link {
     }
 }
 
-/// The link if nothing was measured: 1 Gbit/s.
+/// The link if none was measured: 1 Gbit/s.
 pub const DEFAULT_LINK: Link = Link { latency_us: 25.0, bandwidth_mb_s: 115.0 };

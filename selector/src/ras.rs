@@ -1,8 +1,8 @@
-//! The Run-time Adaptive Strategy of PRAcTICaL-MPI (Filgueira, Atkinson, Nuñez, Fernández, Euro-Par 2012, section 3), plain and for comparison.
+//! The Run-time Adaptive Strategy of PRAcTICaL-MPI (Filgueira, Atkinson, Nuñez, Fernández, Euro-Par 2012, section 3), as published, for comparison.
 //!
-//! For each datatype there is a compression window, with two thresholds between which messages may gain. Outside, messages go raw without being looked at.
-//! Inside, the heuristics of codecs and network say which codec is best for a message of this datatype and redundancy level, and whether it gains.
-//! The paper does not say how thresholds adapt; here by whether messages gained ([`Window`]).
+//! Each datatype has a compression window, with two thresholds between which messages may gain. Outside the window, messages are sent raw without
+//! being read. Inside, the heuristics of codecs and network select the best codec for a message of this datatype and redundancy level, and tell
+//! whether it gains. The paper does not say how thresholds adapt; here they adapt by whether messages gained ([`Window`]).
 
 use crate::bandwidth::Observed;
 use crate::costs::Costs;
@@ -17,7 +17,7 @@ use crate::window::{Thresholds, Window};
 use alloc::boxed::Box;
 use mpress_codec::Kind;
 
-/// Decides by windows and heuristics. It learns nothing but the windows.
+/// Decides by windows and heuristics. It adapts only the windows.
 #[derive(Clone, Debug)]
 pub struct Ras {
     costs: Costs,
@@ -25,7 +25,7 @@ pub struct Ras {
 }
 
 impl Ras {
-    /// As [`Selector::new`](crate::Selector::new).
+    /// As for [`Selector::new`](crate::Selector::new).
     #[must_use]
     pub fn new(offers: &[Offered<'_>], behaviours: &[Behaviour<'_>], link: Link, transfer: Transfer) -> Self {
         let windows = Box::new(core::array::from_fn(|_| Window::new()));
@@ -37,7 +37,7 @@ impl Ras {
         self.costs.transfer = transfer;
     }
 
-    /// Sets a link that was measured after the strategy was made. Implausible values are ignored.
+    /// Sets a link that was measured after the strategy was created. Implausible values are ignored.
     pub fn set_link(&mut self, link: Link) {
         if link.is_sane() {
             self.costs.network = Observed::new(link);
@@ -59,7 +59,7 @@ impl Ras {
         window.admits(SizeClass::of(len)).then_some(Admitted { kind, len })
     }
 
-    /// Decides about a message inside the window.
+    /// Decides how to send a message inside the window.
     pub fn weigh(&mut self, admitted: Admitted, message: &[u8]) -> Decision {
         let level = sample::level(admitted.kind, message);
         let (decision, _) = self.costs.least(admitted, level, 0.0);

@@ -1,19 +1,19 @@
 //! The redundancy level of a message, from a cheap sample.
 //!
 //! PRAcTICaL-MPI (section 3) chooses by "the message datatype and its redundancy level" without saying how the latter is determined. Here, the sample
-//! is several groups of neighbouring words, spread over the message; the level is given by the bits that a word shares with one shortly before it.
-//! Zeros and repetitions share all bits, smooth numbers the high ones, noise none.
+//! is several groups of neighbouring words, spread over the message. The level depends on the number of bits that a word shares with a word shortly
+//! before it. Zeros and repetitions share all bits, smooth numbers the high ones, noise none.
 
 use core::hint::black_box;
 use mpress_codec::Kind;
 
-/// The redundancy of a message in its sample.
+/// The redundancy of a message, from its sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Level {
     /// Almost no shared bits: noise, or structure that the sample does not detect.
     None = 0,
-    /// Less than a sixth of the bits: numbers of a range.
+    /// Less than a sixth of the bits: numbers in a range.
     Low = 1,
     /// Less than a third: smooth numbers.
     Medium = 2,
@@ -21,7 +21,7 @@ pub enum Level {
     High = 3,
     /// More: mostly zeros or repetitions.
     Extreme = 4,
-    /// No sample was taken: the message is too short for it to pay.
+    /// No sample was taken: the message is too short for sampling to pay.
     Unknown = 5,
 }
 
@@ -36,7 +36,7 @@ impl Level {
         ["none", "low", "medium", "high", "extreme", "unknown"][self as usize]
     }
 
-    /// The level of a message whose words share this part of all bits with words shortly before them.
+    /// The level of a message whose words share this fraction of all bits with words shortly before them.
     fn of(shared: u32, all: u32) -> Self {
         match 100 * shared / all {
             ..7 => Self::None,
@@ -50,17 +50,17 @@ impl Level {
 
 /// The number of groups in a sample.
 const GROUPS: usize = 8;
-/// The number of words in a group: two runs that are compared, and the words before them that they are compared with.
+/// The number of words in a group: two runs that are compared, and the preceding words that they are compared with.
 const GROUP: usize = 2 * RUN + LONGEST_LAG;
-/// The number of words in a run; only the word with the most new bits counts, as most codecs use one width for several words.
+/// The number of words in a run. Only the word with the most new bits counts, because most codecs use one width for several words.
 const RUN: usize = 5;
-/// Shared bits are looked for at distances of 1, 2, 3 and 5 words. Elements often contain several numbers (a velocity has three).
+/// Shared bits are searched at distances of 1, 2, 3 and 5 words. Elements often contain several numbers (a velocity has three).
 const LONGEST_LAG: usize = 5;
 
 /// The level of a message; [`Level::Unknown`] if it is shorter than a sample.
 #[must_use]
 pub fn level(kind: Kind, message: &[u8]) -> Level {
-    // Integers are near each other; bits of other words are the same. Bytes without a known structure are compared as words: text shares few bits,
+    // Integers have small differences; other words share bits. Bytes without a known structure are compared as words: text shares few bits,
     // repetitions and zeros share all.
     let differences = matches!(kind, Kind::Int64 | Kind::Int32 | Kind::Int16);
     if matches!(kind, Kind::F64 | Kind::Int64) {
@@ -72,7 +72,7 @@ pub fn level(kind: Kind, message: &[u8]) -> Level {
     }
 }
 
-/// The bits of a word of `N` bytes that are new after another one: the difference, of whichever sign, or other bits.
+/// The bits of a word of `N` bytes that are new relative to another one: the difference, of either sign, or differing bits.
 #[inline]
 fn news<const N: usize>(word: [u8; N], before: [u8; N], differences: bool) -> u64 {
     let [word, before] = [word, before].map(|bytes| {
@@ -85,8 +85,8 @@ fn news<const N: usize>(word: [u8; N], before: [u8; N], differences: bool) -> u6
     if differences { ((less << 1) ^ (less >> 63)).cast_unsigned() } else { word ^ before }
 }
 
-/// The code is short rather than fast, and has no tables: a program's own work has taken them from the caches, and it takes longer to load them than to run
-/// it. So no loop is unrolled whose length can be hidden.
+/// The code is short rather than fast, and has no tables: the program's own work has evicted both from the caches, and loading them takes longer than
+/// running the code. So the lengths of loops are hidden from the compiler, to prevent unrolling.
 fn of_words<const N: usize>(message: &[u8], differences: bool) -> Level {
     let (words, _) = message.as_chunks::<N>();
     let Some(free) = words.len().checked_sub(GROUP) else { return Level::Unknown };
@@ -94,7 +94,7 @@ fn of_words<const N: usize>(message: &[u8], differences: bool) -> Level {
         (0..black_box(GROUPS))
             .filter_map(|group| words.get(free * group / (GROUPS - 1)..)?.first_chunk::<GROUP>())
     };
-    // The memory of all groups is asked for before one is waited for.
+    // The memory of all groups is prefetched before any is waited for.
     black_box(groups().fold(0, |all, group| all | group[0][0]));
     let bits = 8 * N as u32;
     let mut most = 0;

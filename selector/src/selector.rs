@@ -1,4 +1,4 @@
-//! The adaptive strategy: content before history, one price, one judge.
+//! The adaptive strategy: content before history, one cost model, one judge.
 
 use crate::bandwidth::Observed;
 use crate::costs::{Costs, fraction};
@@ -15,26 +15,26 @@ use mpress_codec::Kind;
 
 const KINDS: usize = Kind::ALL.len();
 
-/// No codec compresses to less than this part of a message, for the decision what to look at. And what that gains must be more than this many
-/// nanoseconds: four looks with cold caches, since not each look gains.
+/// For the decision whether to read a message: no codec compresses to less than this fraction, and the gain of that must exceed this many
+/// nanoseconds, the time of four reads with cold caches, because not every read gains.
 const LEAST_FRACTION: f64 = 0.1;
 const LOOKS_NS: f64 = 12e3;
 
-/// After this many messages without a gain, half of those of that kind and length are read; after as many of these a quarter,
-/// and so on, up to the last.
+/// After this many messages without a gain, half of the messages of that kind and length are read; after as many of those, a quarter, and so on, down
+/// to one in 2 to the power of the last.
 const PATIENCE: u8 = 8;
 const RAREST: u8 = 4;
-/// What takes this many nanoseconds raw is always read: that is a hundred times as long as a look with cold caches.
+/// A message that takes this many nanoseconds raw is always read: that is a hundred times as long as a read with cold caches.
 const READ_NS: f64 = 200e3;
 
-/// The shortest message of which a part is encoded with a codec which is not known.
+/// The shortest message of which a part is encoded to learn about an unknown codec.
 const PROBED_FROM: usize = 2 * PROBE;
-/// A probe may take at most this fraction, 1/16, of the time that the message takes raw.
+/// A probe may take at most this fraction, 1/16, of the raw time of the message.
 const PROBE_TIMES: f64 = 16.0;
-/// A codec is tried where coding is expected to take less than this fraction of that time: it may turn out to take several times longer.
+/// A codec is tried if coding is expected to take less than this fraction of that time, because it may turn out to take several times longer.
 const TRIED: f64 = 0.25;
 
-/// A codec as it is offered to the selector.
+/// A codec as offered to the selector.
 #[derive(Clone, Debug)]
 pub struct Offered<'a> {
     /// Its name, as in the heuristics.
@@ -46,28 +46,29 @@ pub struct Offered<'a> {
 /// The gain of compression over sending raw, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Gain {
-    /// As expected when the decisions were made.
+    /// As expected at the time of the decisions.
     pub expected_ns: f64,
     /// With the actual fractions and encoding times.
     pub measured_ns: f64,
-    /// The time that all messages of which the selector was asked would have taken raw, each with the link estimate at the time of sending: the reference for the other two.
+    /// The time that all messages passed to the selector would have taken raw, each with the link estimate at the time of sending: the reference for
+    /// the other two.
     pub raw_ns: f64,
 }
 
-/// What a selector can do without, to see what is lost ([`Selector::without`]). The judge is left out by [`Selector::admit`].
+/// Mechanisms of a selector that can be disabled, to measure their benefit ([`Selector::without`]). [`Selector::admit`] omits the judge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mechanism {
     /// Messages too short to gain are not read.
     Length,
-    /// Of messages like those that did not gain, few are read.
+    /// Of messages like those that did not gain, only few are read.
     Idle,
-    /// A message is decided about by a sample of it.
+    /// A message is decided on by a sample of it.
     Sample,
-    /// What codecs do corrects the heuristics.
+    /// Observed results of codecs correct the heuristics.
     Learning,
-    /// What is not known is hoped to be better.
+    /// Unknown codecs are hoped to be better.
     Hope,
-    /// A codec that is not known encodes a part of a long message first.
+    /// An unknown codec first encodes a part of a long message.
     Probe,
 }
 
@@ -85,7 +86,7 @@ impl Mechanism {
 
 /// Decides for each message. Deterministic: the same calls give the same decisions.
 ///
-/// A program's own work takes the caches from all of this. What every decision needs comes first, in the order of its use.
+/// The program's own work evicts all of this from the caches. What every decision needs comes first, in the order of use.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Selector {
@@ -93,27 +94,27 @@ pub struct Selector {
     gain: Gain,
     /// The length of the shortest message of each kind that may gain.
     shortest: [usize; KINDS],
-    /// Decides which of the messages that are seldom read are.
+    /// Selects which of the seldom-read messages are read.
     idle: u32,
     without: Option<Mechanism>,
     costs: Costs,
     latest: Latest,
-    /// By kind and length, how many messages in a row were read and not worth compressing.
+    /// By kind and length: how many messages in a row were read and did not pay.
     misses: [[u8; SizeClass::COUNT]; KINDS],
-    /// The bandwidth by which the shortest lengths were determined.
+    /// The bandwidth for which the shortest lengths were determined.
     priced_mb_s: f64,
     tally: Tally,
 }
 
-/// If the bandwidth changes by this factor, the lengths that may gain are determined again.
+/// If the bandwidth changes by this factor, the lengths that may gain are computed again.
 const NEWS: f64 = 1.1;
 
 impl Selector {
     /// The maximum number of codecs that are compared for a kind of messages.
     pub const CANDIDATES: usize = CANDIDATES;
 
-    /// A selector that may choose among these codecs, of which the first [six](Self::CANDIDATES) for a kind are used. It starts from this knowledge of codecs and
-    /// of the network; implausible values are ignored.
+    /// A selector that may choose among these codecs; the first [six](Self::CANDIDATES) for a kind are used. It starts from this knowledge of codecs
+    /// and network; implausible values are ignored.
     #[must_use]
     pub fn new(offers: &[Offered<'_>], behaviours: &[Behaviour<'_>], link: Link, transfer: Transfer) -> Self {
         let costs = Costs::new(offers, behaviours, link, transfer);
@@ -133,7 +134,8 @@ impl Selector {
         selector
     }
 
-    /// The same selector for a layer whose frames are never shorter than this: what a codec makes shorter than that takes as long. At first this is 0.
+    /// The same selector for a layer whose frames are never shorter than this: making a message shorter than that saves no more time. Initially this
+    /// is 0.
     #[must_use]
     pub fn with_shortest_frame(mut self, len: usize) -> Self {
         self.costs.table.shortest_frame = len;
@@ -167,7 +169,7 @@ impl Selector {
         }
     }
 
-    /// Decides whether a message of this length is worth reading: the first half of [`decide`](Self::decide), for which its bytes are not yet needed.
+    /// Decides whether a message of this length is worth reading: the first half of [`decide`](Self::decide), which does not need the bytes yet.
     /// `None`: send it unchanged.
     #[inline]
     pub fn admit(&mut self, kind: Kind, len: usize) -> Option<Admitted> {
@@ -178,7 +180,7 @@ impl Selector {
         }
         let rare = self.rarity(kind, len, raw_ns);
         if rare > 0 {
-            // Multiples of the golden ratio: any number of messages in a row has its share, and so has any period of the program's.
+            // Multiples of the golden ratio: any run of messages gets its share, and so does any period of the program.
             self.idle = self.idle.wrapping_add(0x9e37_79b9);
             if self.idle >> (u32::BITS - u32::from(rare)) != 0 {
                 return None;
@@ -188,15 +190,15 @@ impl Selector {
     }
 
     /// The same for a message that is sent now, with trials by the clock: in some short epochs all messages are sent raw, without being read. All
-    /// processes must be in the same epoch. `now_ns`: the nanoseconds since a moment that is the same for all processes, as far as possible; a
+    /// processes must be in the same epoch. `now_ns`: the nanoseconds since a moment that is, as far as possible, the same for all processes; a
     /// difference of several milliseconds does no harm.
     pub fn admit_at(&mut self, kind: Kind, len: usize, now_ns: u64) -> Option<Admitted> {
-        // Every message that is asked about counts: otherwise one way would seem to carry more.
+        // Every message passed to this function counts; otherwise one way would seem to carry more.
         let way = self.judge.way(len, now_ns);
         self.admit(kind, len).filter(|_| way == Way::Decided)
     }
 
-    /// Of messages of this kind and length, which take this time raw, one in 2 to the power of this is read.
+    /// Of messages of this kind and length, which take this time raw, one in 2 to the power of the result is read.
     #[inline(never)]
     fn rarity(&self, kind: Kind, len: usize, raw_ns: f64) -> u8 {
         if raw_ns >= READ_NS || !self.has(Mechanism::Idle) {
@@ -205,19 +207,19 @@ impl Selector {
         self.misses[kind as usize][SizeClass::of(len).index()] / PATIENCE
     }
 
-    /// Whether a trial by the clock sends messages at this time differently than usual. Their outcome does not apply to other messages.
+    /// Whether a trial by the clock now sends messages differently than usual. The results of those do not apply to other messages.
     #[must_use]
     pub fn is_on_trial(&self, now_ns: u64) -> bool {
         self.judge.are_odd(now_ns)
     }
 
-    /// The comparison of messages as decided with raw ones by the clock; `None` while there were too few trials.
+    /// The comparison of messages as decided with raw ones by the clock; `None` while there have been too few trials.
     #[must_use]
     pub fn by_the_clock(&self) -> Option<ByTheClock> {
         self.judge.by_the_clock()
     }
 
-    /// The second half of [`decide`](Self::decide), for a message that was admitted: the way that takes least, by what a sample of the message says.
+    /// The second half of [`decide`](Self::decide), for an admitted message: the fastest way, according to a sample of the message.
     pub fn weigh(&mut self, admitted: Admitted, message: &[u8]) -> Decision {
         let Admitted { kind, len } = admitted;
         let level = if self.has(Mechanism::Sample) { sample::level(kind, message) } else { Level::Unknown };
@@ -244,7 +246,7 @@ impl Selector {
         decision
     }
 
-    /// Whether a part of the message is encoded first, as its codec is not known there.
+    /// Whether to encode a part of the message first, because its codec is unknown for such messages.
     fn wants_probe(&self, decision: &Decision, cell: &Cell) -> bool {
         !cell.is_known()
             && decision.len >= PROBED_FROM
@@ -258,15 +260,15 @@ impl Selector {
         self.tally.count(&core::mem::take(&mut self.latest));
     }
 
-    /// Reports that the probe of a decision was encoded to `wire_len` bytes in `ns` nanoseconds, and decides again about the message. That decision may
-    /// have a probe of another codec.
+    /// Reports that the probe of a decision was encoded to `wire_len` bytes in `ns` nanoseconds, and decides again about the message. The new
+    /// decision may have a probe of another codec.
     pub fn probed(&mut self, decision: &Decision, wire_len: usize, ns: f64, message: &[u8]) -> Decision {
         let (Some(Probe { offer, window }), Some(level)) = (decision.probe(), decision.level) else {
             return decision.clone();
         };
         let (kind, len, part) = (decision.kind, decision.len, window.len());
         let cell = (kind, level, offer);
-        // Most of its time is that of loading code, which says nothing of the message.
+        // Most of its time is spent loading code, which says nothing about the message.
         self.costs.table.encoded(cell, part, (fraction(wire_len, part), false), None);
         self.gained(-ns);
         self.weigh(Admitted { kind, len }, message)
@@ -289,7 +291,7 @@ impl Selector {
         }
     }
 
-    /// Adds to what was measured, unless it is no number.
+    /// Adds to the measured gain, unless the value is not a number.
     fn gained(&mut self, ns: f64) {
         if ns.is_finite() {
             self.gain.measured_ns += ns;
@@ -303,7 +305,7 @@ impl Selector {
         }
     }
 
-    /// Sets a link that was measured after the selector was made. Implausible values are ignored.
+    /// Sets a link that was measured after the selector was created. Implausible values are ignored.
     pub fn set_link(&mut self, link: Link) {
         if link.is_sane() {
             self.costs.network = Observed::new(link);
@@ -311,17 +313,17 @@ impl Selector {
         }
     }
 
-    /// Reports that `bytes` bytes from one or several processes came within `ns` nanoseconds, in which this process only waited for
-    /// them, and that they were sent within `sent_ns`. If they took longer to come than to be sent, this shows the bandwidth, otherwise only that it is
-    /// not less. The network is assumed to send as fast as it receives.
+    /// Reports that `bytes` bytes from one or several processes arrived within `ns` nanoseconds, in which this process only waited for them, and that
+    /// they were sent within `sent_ns`. If they took longer to arrive than to send, this shows the bandwidth; otherwise it shows only a lower bound.
+    /// The network is assumed to send as fast as it receives.
     pub fn came(&mut self, bytes: usize, ns: f64, sent_ns: f64) {
         self.costs.network.came(bytes, ns, sent_ns);
         self.price();
     }
 
-    /// Reports that `bytes` bytes were exchanged with other processes in `elapsed_ns`, of which this rank waited `waited_ns`. The bandwidth
-    /// is at least bytes over elapsed time: this number was transferred, while the rank waited or computed. It may also have waited for other ranks,
-    /// so the bandwidth is assumed to be at most four times bytes over waiting time.
+    /// Reports that `bytes` bytes were exchanged with other processes in `elapsed_ns`, of which this rank waited `waited_ns`. The bandwidth is at
+    /// least bytes over elapsed time, because that many were transferred while the rank waited or computed. The rank may also have waited for other
+    /// ranks, so the bandwidth is assumed to be at most four times bytes over waiting time.
     pub fn passed(&mut self, bytes: usize, waited_ns: f64, elapsed_ns: f64) {
         self.costs.network.passed(bytes, waited_ns, elapsed_ns);
         self.price();
@@ -346,7 +348,7 @@ impl Selector {
         self.gain
     }
 
-    /// The number of times that each choice was made. If the clock has shown that raw messages are faster, this is the choice for all.
+    /// The number of times each choice was made. If the clock has shown that raw messages are faster, all messages have that choice.
     #[must_use]
     pub fn tally(&self) -> Tally {
         let mut tally = self.tally.clone();
@@ -357,13 +359,13 @@ impl Selector {
         }
     }
 
-    /// Determines what may gain.
+    /// Computes which lengths may gain.
     fn price_anew(&mut self) {
         self.priced_mb_s = f64::INFINITY;
         self.price();
     }
 
-    /// The same if the bandwidth has changed much since that was done.
+    /// The same, if the bandwidth has changed much since the last time.
     fn price(&mut self) {
         let (costs, reads_all) = (&self.costs, !self.has(Mechanism::Length));
         let mb_s = self.link().bandwidth_mb_s;

@@ -1,7 +1,7 @@
-//! What is known of codecs on messages of a kind and redundancy level: at first the heuristics, then what they do.
+//! What is known about codecs on messages of a kind and redundancy level: at first the heuristics, then their results.
 //!
-//! A program's own work takes the caches from all of this, and each line of them that a decision touches costs it 100 ns. So what a decision needs is
-//! together.
+//! The program's own work evicts all of this from the caches, and each cache line that a decision touches costs 100 ns. So the data that a decision
+//! needs is stored together.
 
 use crate::decision::Offer;
 use crate::estimate::Packed;
@@ -17,23 +17,24 @@ pub(crate) const CANDIDATES: usize = 6;
 const KINDS: usize = Kind::ALL.len();
 const LEVELS: usize = Level::ALL.len();
 
-/// The codecs that are considered for each kind, by their index in the offers, and after them nothing.
+/// The codecs that are considered for each kind, by their index in the offers, followed by `None`.
 pub(crate) type Candidates = [[Option<Offer>; CANDIDATES]; KINDS];
 
-/// A codec never observed at a level may make messages shorter than expected by this fraction of their length; one that was, by not more than this part of
-/// what it made of them. It is used where that would make it the best: optimism in the face of uncertainty (Lai and Robbins, *Asymptotically efficient
-/// adaptive allocation rules*, 1985).
+/// A codec never observed at a level may make messages shorter than expected by up to this fraction of their length. One that was observed may do so
+/// by at most this fraction of its result. The codec is used where that would make it the best: optimism in the face of uncertainty (Lai and Robbins,
+/// *Asymptotically efficient adaptive allocation rules*, 1985).
 const SHORTER: f32 = 0.3;
 const PART: f32 = 0.5;
-/// With observations less of that is left. With each message of the level, this part of the observations is forgotten, and half of that
-/// of how times differ from the heuristics.
+/// Observations reduce this hope. Each message of the level forgets this fraction of the observations, and half that fraction of the differences
+/// between times and heuristics.
 const FORGOTTEN: f32 = 0.004;
-/// A codec is known with so much of an observation left.
+/// A codec is known while this much of an observation is left.
 const KNOWN: f32 = 0.5;
 /// The number of observations that count, and the weight of a new one after the first few.
 const SEEN_MOST: f32 = 8.0;
 const WEIGHT: f32 = 0.25;
-/// A time counts as at most this many times the expected one, at first and later: the rank may have been interrupted.
+/// A time counts as at most this many times the expected one, for the first observation and for later ones, because the rank may have been
+/// interrupted.
 const FIRST_TIMES: f32 = 3.0;
 const TIMES: f32 = 2.0;
 
@@ -67,7 +68,7 @@ pub(crate) struct Cell {
     fraction: f32,
     /// Actual over expected times of encoding.
     pace: f32,
-    /// The number of observations, less those that are forgotten.
+    /// The number of observations, minus the forgotten ones.
     seen: f32,
 }
 
@@ -83,25 +84,26 @@ impl Cell {
         Self { encode, decode, fraction, pace: 1.0, seen: 0.0 }
     }
 
-    /// Whether there was an observation, not too long ago.
+    /// Whether there was a recent observation.
     pub(crate) fn is_known(&self) -> bool {
         self.seen >= KNOWN
     }
 
-    /// What encoding a message, or a part of one, is expected to take, in nanoseconds.
+    /// The expected time of encoding a message or a part of one, in nanoseconds.
     #[inline]
     pub(crate) fn encode_ns(&self, len: usize) -> f64 {
         f64::from(self.pace * self.encode.ns(len))
     }
 
-    /// Forgets this part of what was observed. Called, so that a loop over cells is short code.
+    /// Forgets this fraction of the observations. A call, so that a loop over cells is short code.
     #[inline(never)]
     fn forget(&mut self, part: f32) {
         self.seen = if self.seen > FORGOTTEN { self.seen * (1.0 - part) } else { 0.0 };
         self.pace += part / 2.0 * (1.0 - self.pace);
     }
 
-    /// The fraction of a message of which frames have at least this fraction. If it is hoped for, that is less until the codec is known.
+    /// The expected fraction of a message, of which frames have at least this fraction. If hope applies, the result is smaller until the codec is
+    /// known.
     #[inline]
     fn fraction(&self, shortest: f64, hoped: bool) -> f64 {
         let doubt = 1.0 / (1.0 + self.seen);
@@ -111,7 +113,7 @@ impl Cell {
     }
 }
 
-/// The codecs that may be chosen, and what is known of them.
+/// The codecs that may be chosen, and what is known about them.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Table {
@@ -124,7 +126,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// By the heuristics. The first [`CANDIDATES`] offers for a kind are its candidates.
+    /// A table with the heuristics. The first [`CANDIDATES`] offers for a kind are its candidates.
     pub(crate) fn new(offers: &[Offered<'_>], behaviours: &[Behaviour<'_>]) -> Self {
         let candidates = Kind::ALL.map(|kind| {
             let all = (0..=Offer::MAX).zip(offers);
@@ -150,21 +152,21 @@ impl Table {
         self.candidates[kind as usize].iter().position(|&one| one == Some(offer))
     }
 
-    /// What is known of a candidate on messages of a level.
+    /// What is known about a candidate on messages of a level.
     #[inline]
     pub(crate) fn cell(&self, kind: Kind, level: Level, at: usize) -> &Cell {
         &self.cells[kind as usize][level as usize][at]
     }
 
-    /// The candidates for a kind, with their indices. The compiler does not know their number: a loop over them is not unrolled, as that code would have to
-    /// be loaded.
+    /// The candidates for a kind, with their indices. Their number is hidden from the compiler, so that it does not unroll loops over them: the code
+    /// would have to be loaded.
     #[inline]
     pub(crate) fn of_kind(&self, kind: Kind) -> impl Iterator<Item = (usize, Offer)> + '_ {
         black_box(&self.candidates[kind as usize][..]).iter().map_while(|offer| *offer).enumerate()
     }
 
-    /// What is expected of a candidate for a message of this length, by what has been learned. One that is not known well, and of which coding takes less than
-    /// `hope_ns`, is hoped to be better.
+    /// The expected result of a candidate for a message of this length, from what has been learned. A candidate that is not well known, and whose
+    /// coding takes less than `hope_ns`, is hoped to be better.
     #[inline(never)]
     pub(crate) fn expected(&self, kind: Kind, level: Level, at: usize, len: usize, hope_ns: f64) -> Packed {
         let cell = self.cell(kind, level, at);
@@ -178,13 +180,14 @@ impl Table {
         f64::from(self.decode_pace[kind as usize][at] * self.cell(kind, level, at).decode.ns(len))
     }
 
-    /// The least fraction of a message of this length that a frame of it has.
+    /// The smallest fraction that a frame can have of a message of this length.
     #[inline]
     pub(crate) fn shortest_fraction(&self, len: usize) -> f64 {
         (self.shortest_frame as f64 / len.max(1) as f64).min(1.0)
     }
 
-    /// The least time of encoding and decoding a message of this length that becomes much shorter. One that does not takes less: codecs give it up.
+    /// The minimum time of encoding and decoding a message of this length that becomes much shorter. A message that does not takes less, because
+    /// codecs give up.
     pub(crate) fn least_ns(&self, kind: Kind, len: usize) -> f64 {
         let redundant = [Level::High, Level::Extreme, Level::Unknown];
         let all = redundant.into_iter().flat_map(|level| self.of_kind(kind).map(move |(at, _)| (level, at)));
@@ -192,7 +195,7 @@ impl Table {
         cells.map(|cell| f64::from(cell.encode.ns(len) + cell.decode.ns(len))).fold(f64::INFINITY, f64::min)
     }
 
-    /// Records that there was a message of this level, which stands for this number of them.
+    /// Records a message of this level, which counts as this number of messages.
     #[inline]
     pub(crate) fn forget(&mut self, kind: Kind, level: Level, messages: u16) {
         let part = FORGOTTEN * f32::from(messages);
@@ -201,13 +204,13 @@ impl Table {
             .for_each(|cell| cell.forget(part));
     }
 
-    /// What decoding a message to `len` bytes is expected to take, in nanoseconds; `None` if the codec is no candidate.
+    /// The expected time of decoding a message to `len` bytes, in nanoseconds; `None` if the codec is not a candidate.
     pub(crate) fn decode_ns(&self, (kind, level, offer): (Kind, Level, Offer), len: usize) -> Option<f64> {
         Some(self.decode_ns_at(kind, level, self.place(kind, offer)?, len))
     }
 
-    /// Records that `len` bytes were encoded to this fraction of their length. `is_least`: the frame has the shortest length, which shows only that the codec
-    /// makes no more of them. `ns`: in this time, unless it says nothing.
+    /// Records that `len` bytes were encoded to this fraction of their length. `is_least`: the frame has the minimum length, so the fraction is only
+    /// an upper bound. `ns`: the time this took, if it is meaningful.
     pub(crate) fn encoded(
         &mut self,
         (kind, level, offer): (Kind, Level, Offer),
@@ -229,7 +232,7 @@ impl Table {
             follow(&mut cell.pace, ns as f32 / cell.encode.ns(len), weight, most);
         }
         cell.seen = (cell.seen + 1.0).min(SEEN_MOST);
-        // If a codec does better or worse than expected, others that were never observed there are expected to do so, too.
+        // If a codec does better or worse than expected, the same is expected of codecs never observed at this level.
         for other in row.iter_mut().filter(|other| other.seen == 0.0) {
             other.fraction = (other.fraction + change).clamp(0.0, 1.0);
         }
@@ -243,7 +246,7 @@ impl Table {
     }
 }
 
-/// Moves a pace towards a new one, of which only so much counts.
+/// Moves a pace towards a new one, whose effect is limited.
 fn follow(pace: &mut f32, new: f32, weight: f32, most: f32) {
     if new > 0.0 {
         let new = new.clamp(*pace / most, *pace * most);
@@ -277,15 +280,15 @@ mod tests {
         let is_known = |table: &Table| table.cell(KIND, Level::High, 0).is_known();
         assert!((hoped(&table, Level::High) - 0.2).abs() < 1e-6 && !is_known(&table));
         encoded(&mut table, Level::High, 0.9, 101e3);
-        assert!((hoped(&table, Level::High) - 0.825).abs() < 1e-6, "the first one is believed");
+        assert!((hoped(&table, Level::High) - 0.825).abs() < 1e-6, "the first observation counts fully");
         assert!(is_known(&table));
         (0..20).for_each(|_| encoded(&mut table, Level::High, 0.9, 101e3));
         assert!(hoped(&table, Level::High) > 0.89);
         (0..1000).for_each(|_| table.forget(KIND, Level::High, 1));
-        assert!(hoped(&table, Level::High) < 0.7, "after a long time it may be another one");
+        assert!(hoped(&table, Level::High) < 0.7, "after a long time it may have changed");
         let expected = table.expected(KIND, Level::High, 0, 100_000, 0.0);
         assert!((expected.fraction - 0.9).abs() < 1e-6);
-        assert!((hoped(&table, Level::Low) - 0.2).abs() < 1e-6, "other levels are others");
+        assert!((hoped(&table, Level::Low) - 0.2).abs() < 1e-6, "other levels are unaffected");
     }
 
     #[test]

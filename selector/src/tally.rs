@@ -10,7 +10,7 @@ use mpress_codec::Kind;
 
 const _: () = assert!(KINDS * SizeClass::COUNT * CHOICES <= 1 << PLACE_BITS);
 
-/// The bits of a remembered choice that say what it is; the others say for how many messages it stands, as a power of 2.
+/// The bits of a remembered choice that hold the choice itself. The others hold the number of messages that it counts for, as a power of 2.
 const PLACE_BITS: u32 = 12;
 
 /// Raw, and the candidates of a kind.
@@ -24,7 +24,7 @@ pub struct Tally {
     words: Vec<u64>,
 }
 
-/// The latest decisions. They are counted together, as the memory of counts is seldom in the caches.
+/// The latest decisions. They are counted in batches, because the memory of counts is seldom in the caches.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Latest {
     places: [u16; LATEST],
@@ -34,7 +34,7 @@ pub(crate) struct Latest {
 const LATEST: usize = 24;
 
 impl Latest {
-    /// Remembers a choice, a candidate or raw, for 2 to the power of `rarity` messages.
+    /// Remembers a choice (a candidate or raw) for 2 to the power of `rarity` messages.
     #[inline]
     pub(crate) fn add(&mut self, kind: Kind, size: SizeClass, candidate: Option<usize>, rarity: u8) {
         let place = place(kind, size) + candidate.map_or(0, |at| at + 1);
@@ -44,7 +44,7 @@ impl Latest {
         }
     }
 
-    /// Whether there is no room for another one.
+    /// Whether there is no room for another choice.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         usize::from(self.len) == LATEST
@@ -74,8 +74,8 @@ impl Tally {
         all
     }
 
-    /// The counts as a flat array, to be summed over processes element by element. Selectors made from the same offers give arrays of the same
-    /// layout.
+    /// The counts as a flat array, to be summed over processes element by element. Selectors created from the same offers give arrays of the
+    /// same layout.
     #[must_use]
     pub fn as_words(&self) -> &[u64] {
         &self.words

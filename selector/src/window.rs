@@ -16,15 +16,15 @@ const HISTORY: usize = 32;
 pub struct Thresholds {
     /// The number of messages of this kind decided until then.
     pub messages: u64,
-    /// The length of the shortest that may gain, in bytes.
+    /// The length of the shortest message that may gain, in bytes.
     pub smallest: usize,
-    /// The length in bytes from which on none gains. Not below `smallest`; equal to it if none gains at all.
+    /// The length in bytes from which on no message gains. Not below `smallest`; equal to it if none gains at all.
     pub end: usize,
 }
 
-/// The window of a kind. Inside, the gain of each message is estimated; outside, messages are sent raw immediately. A window extends
-/// from the shortest to the longest size class that may gain. Unlike the paper's it may have holes: classes in between that do not gain, whatever the
-/// reason, are outside, too.
+/// The window of a kind. Inside, the gain of each message is estimated; outside, messages are sent raw immediately. A window extends from the
+/// shortest to the longest size class that may gain. Unlike the paper's, it may have holes: classes in between that do not gain, for whatever reason,
+/// are also outside.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
     /// By size class, the number of messages in a row that have not gained.
@@ -42,7 +42,7 @@ impl Window {
         Self { misses, messages: 0, outside: 0, reopen: REOPEN, history }
     }
 
-    /// Whether a message of this class may gain, as far as is known, or a check of that is due.
+    /// Whether a message of this class may gain, as far as is known, or is due for a check.
     #[inline]
     pub(crate) fn admits(&mut self, size: SizeClass) -> bool {
         self.messages += 1;
@@ -104,7 +104,7 @@ impl Window {
         self.history.push(now);
     }
 
-    /// The thresholds after each change, the earliest first; of very many, the first and the latest.
+    /// The thresholds after each change, earliest first; if there are very many, only the first and the latest.
     pub(crate) fn history(&self) -> &[Thresholds] {
         &self.history
     }

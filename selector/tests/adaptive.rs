@@ -49,7 +49,7 @@ impl World {
         Self { fractions: [1.0, 1.0], ..self }
     }
 
-    /// Decides about a message of doubles, and encodes what is to be encoded for that.
+    /// Decides about a message of doubles, and encodes the probes that this requires.
     fn decide(&self, selector: &mut Selector, message: &[u8]) -> Decision {
         let mut decision = selector.decide(Kind::F64, message);
         while let Some(probe) = decision.probe() {
@@ -86,7 +86,7 @@ impl World {
         (ns, raw_ns)
     }
 
-    /// Sends this number of messages; returns the time relative to all raw, and the last choice.
+    /// Sends this number of messages. Returns the time relative to sending all of them raw, and the last choice.
     fn run(&self, selector: &mut Selector, messages: usize) -> (f64, Choice) {
         let message = vec![0x5a_u8; LEN];
         let (mut time, mut raw, mut last) = (0.0, 0.0, Choice::Raw);
@@ -148,9 +148,9 @@ fn conditions_change_and_the_selector_follows() {
     let on = world.adapts(&mut selector, |choice| !is_raw(choice));
     // The bandwidth drops tenfold, so that the better ratio pays.
     let slower = World::new(20.0).adapts(&mut selector, |choice| choice == Choice::Encode(1));
-    // And rises so far that no codec pays.
+    // It then rises so far that no codec pays.
     let faster = World::new(12_000.0).adapts(&mut selector, is_raw);
-    println!("messages until it follows: random {off}, back {on}, slower {slower}, faster {faster}");
+    println!("messages until it adapts: random {off}, back {on}, slower {slower}, faster {faster}");
     assert!(off <= 8 && on <= 300 && slower <= 200 && faster <= 32, "{off} {on} {slower} {faster}");
 }
 
@@ -167,7 +167,7 @@ fn wrong_heuristics_are_found_out() {
 
 #[test]
 fn a_codec_that_is_slower_than_known_is_not_used_for_many_long_messages() {
-    // In chunks the second codec should be the best, but it is ten times slower than the heuristics say.
+    // With chunks, the second codec should be the best, but it is ten times slower than the heuristics say.
     let transfer = Transfer::Pipelined { chunk: 1 << 18, from: 0 };
     let speeds = [FAST, Speed { mb_s: SLOW.mb_s / 10.0, ..SLOW }];
     let world = World { fractions: [0.77, 0.5], speeds, transfer, ..World::new(600.0) };
@@ -212,7 +212,7 @@ fn data_that_always_turns_against_the_choice_is_bounded() {
 
 #[test]
 fn one_mistake_does_not_stop_later_gains() {
-    // A long message does not get shorter and takes long; each of the short ones gains less than that has cost.
+    // A long message does not get shorter and takes long; the gain of each short one is smaller than that cost.
     let (mut selector, message) = (selector(100.0), vec![0x5a_u8; 16 * LEN]);
     let world = World::new(100.0);
     let decision = world.decide(&mut selector, &message);
@@ -229,7 +229,7 @@ fn one_mistake_does_not_stop_later_gains() {
 
 #[test]
 fn codecs_that_never_succeed_and_are_slower_than_known_are_found_out() {
-    // Fifty times slower than the heuristics say, and neither probes nor messages ever get shorter.
+    // Fifty times slower than the heuristics say; neither probes nor messages ever get shorter.
     let slow = Speed { start_us: 10.0, mb_s: 120.0, cold_us: 0.0 };
     for (mb_s, len) in [(100.0, LEN), (400.0, LEN), (2000.0, LEN), (400.0, 2000), (1000.0, 8000)] {
         let world = World { speeds: [slow; 2], ..World::new(mb_s).with_noise() };
@@ -288,8 +288,7 @@ fn any_event() -> impl Strategy<Value = Event> {
 }
 
 proptest! {
-    /// Whatever it is told: no panic, only codecs that were offered for the kind; and the same results
-    /// for the same calls.
+    /// Whatever it is told, it does not panic, chooses only codecs that were offered for the kind, and gives the same results for the same calls.
     #[test]
     fn nothing_confuses_it(events in prop::collection::vec(any_event(), 1..200)) {
         let offered = [
@@ -337,7 +336,8 @@ proptest! {
 
 #[test]
 fn an_interrupted_rank_goes_on_compressing() {
-    // On a machine with more ranks than processors, another rank runs for some milliseconds while a message is encoded, now and then two times in a row.
+    // On a machine with more ranks than processors, another rank sometimes runs for some milliseconds while a message is encoded, occasionally twice
+    // in a row.
     for (mb_s, len, interruptions, ns) in [(60.0, 13_000, 1, 4e6), (100.0, 4 << 20, 2, 100e6)] {
         let (world, message) = (World::new(mb_s), vec![0x5a_u8; len]);
         let mut selector = selector(mb_s);
@@ -358,7 +358,7 @@ fn an_interrupted_rank_goes_on_compressing() {
 
 #[test]
 fn messages_that_are_too_short_are_not_read() {
-    // 12 us of looks and 0.4 us of coding are 0.75 KiB; 1 KiB is the shortest class.
+    // 12 us of reading and 0.4 us of coding correspond to 0.75 KiB; 1 KiB is the shortest class.
     let mut selector = selector(60.0);
     assert_eq!(selector.shortest(Kind::F64), 1024);
     assert!(selector.admit(Kind::F64, 1023).is_none());
@@ -372,7 +372,7 @@ fn messages_that_are_too_short_are_not_read() {
 
 #[test]
 fn frames_that_cannot_be_shorter_are_known() {
-    // A codec that makes nearly nothing of anything; frames have a kilobyte.
+    // A codec that compresses anything to almost nothing; frames have at least a kilobyte.
     let speed = Speed { start_us: 0.5, mb_s: 2000.0, cold_us: 0.0 };
     let known = [Behaviour {
         kind: Kind::F64,
@@ -385,7 +385,7 @@ fn frames_that_cannot_be_shorter_are_known() {
     let free = Selector::new(&OFFERED[..1], &known, link(60.0), Transfer::Serial);
     let mut selector = free.clone().with_shortest_frame(1000);
     assert!(free.shortest(Kind::F64) <= 1024 && selector.shortest(Kind::F64) > 1024);
-    // What short messages take is no reason to expect less of long ones.
+    // The times of short messages are no reason to expect less of long ones.
     let expected = |selector: &mut Selector, len: usize| {
         let message = vec![0; len];
         let mut decision = selector.decide(Kind::F64, &message);
@@ -414,7 +414,7 @@ fn a_codec_of_which_nothing_is_known_is_tried() {
 
 #[test]
 fn a_probe_is_no_frame_and_says_what_it_is() {
-    // Expected to make a fiftieth; a part of a message, shorter than a frame may be, shows a fifth.
+    // Expected to compress to a fiftieth; a part of a message, shorter than a frame may be, shows a fifth.
     let known = behaviours().map(|known| Behaviour { ratio: 50.0, ..known });
     let mut selector =
         Selector::new(&OFFERED[..1], &known, link(115.0), Transfer::Serial).with_shortest_frame(1000);
@@ -428,7 +428,7 @@ fn a_probe_is_no_frame_and_says_what_it_is() {
 
 #[test]
 fn a_codec_that_takes_long_is_not_tried() {
-    // At 10 Gbit/s 128 KiB take 0.11 ms, and coding 0.03. If the codec were as much better as may be hoped, it would gain.
+    // At 10 Gbit/s, 128 KiB take 0.11 ms, and coding takes 0.03 ms. If the codec were as much better as may be hoped, it would gain.
     let speed = Speed { start_us: 8.0, mb_s: 20_000.0, cold_us: 0.0 };
     let slow = behaviours().map(|known| Behaviour { ratio: 1.0, encode: speed, decode: speed, ..known });
     let mut selector = Selector::new(&OFFERED, &slow, link(1250.0), Transfer::Serial);
@@ -452,8 +452,8 @@ fn of_messages_that_do_not_gain_few_are_read_until_one_gains() {
         read.count()
     };
     assert!(read(&mut selector, &noise, 8 << 10) < 150);
-    assert_eq!(read(&mut selector, &noise, 1 << 20), 1000, "a look takes nothing beside that");
-    // All are counted, also those that were not read.
+    assert_eq!(read(&mut selector, &noise, 1 << 20), 1000, "reading takes almost no time by comparison");
+    // All messages are counted, including those that were not read.
     let all: u64 = selector.tally().as_words().iter().sum();
     assert!((1900..2100).contains(&all), "{all}");
     let before = read(&mut selector, &zeros, 8 << 10);

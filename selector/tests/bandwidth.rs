@@ -1,4 +1,4 @@
-//! What the selector believes of the network's bandwidth.
+//! What the selector assumes about the network's bandwidth.
 
 use mpress_selector::{Link, Selector, Transfer};
 
@@ -22,7 +22,7 @@ fn a_change_shows_and_interruptions_do_not() {
         link.link().bandwidth_mb_s < 12.0
     });
     assert!(slower.is_some_and(|samples| samples <= 16), "{slower:?}");
-    // What passed before the change is no bound after it.
+    // Passages before the change are no bound after it.
     link.passed(1_000_000, time(11.0), time(11.0));
     assert!(link.link().bandwidth_mb_s < 12.0, "{:?}", link.link());
     let faster = (1..100).find(|_| {
@@ -35,7 +35,7 @@ fn a_change_shows_and_interruptions_do_not() {
 #[test]
 fn a_sender_that_takes_its_time_is_no_slow_network() {
     let mut link = selector();
-    // The network takes 8.3 ms for what is sent within 100 or 4 ms.
+    // The network takes 8.3 ms for bytes that are sent within 100 or 4 ms.
     (0..64).for_each(|_| link.came(1_000_000, 100e6, 100e6));
     assert_eq!(link.link().bandwidth_mb_s, 120.0);
     (0..64).for_each(|_| link.came(1_000_000, 4e6, 4e6));
@@ -47,7 +47,7 @@ fn late_partners_do_not_hide_what_trains_have_shown() {
     let mut link = selector();
     for _ in 0..64 {
         link.came(4 << 20, 4.2e6, 0.0);
-        // All the time the partner was 100 ms late.
+        // The partner was always 100 ms late.
         link.passed(4 << 20, 104e6, 104e6);
     }
     assert!((link.link().bandwidth_mb_s - 998.6).abs() < 1.0, "{:?}", link.link());
@@ -74,7 +74,7 @@ fn a_slow_sender_does_not_bring_back_a_network_that_was_faster() {
     (0..16).for_each(|_| link.came(1_000_000, 10e6, 0.0));
     assert!((link.link().bandwidth_mb_s - 100.0).abs() < 1e-6);
     link.came(1_000_000, 20e6, 20e6);
-    assert!((link.link().bandwidth_mb_s - 100.0).abs() < 1e-6, "at least 50 is no news: {:?}", link.link());
+    assert!((link.link().bandwidth_mb_s - 100.0).abs() < 1e-6, "at least 50 is known: {:?}", link.link());
 }
 
 #[test]
@@ -104,7 +104,8 @@ fn what_passed_says_what_a_network_has_at_least_and_at_most() {
 fn a_burst_of_messages_that_were_there_already_is_no_bandwidth() {
     let mut link = selector();
     for phase in 0..64 {
-        // The first of a phase took the time of the phase, the others only that of receiving them.
+        // The first transfer of a phase took the time of the phase, the others only the time of
+        // receiving them.
         link.passed(4 << 20, 1e3, if phase % 4 == 0 { 400e6 } else { 10e6 });
     }
     assert_eq!(link.link().bandwidth_mb_s, 120.0);

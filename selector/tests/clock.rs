@@ -22,7 +22,7 @@ fn selector() -> Selector {
     Selector::new(&offered, &[known], LINK, Transfer::Serial)
 }
 
-/// Sends messages of these kinds in turn for some seconds; those of doubles are compressed to half. Whatever the estimates, a compressed message
+/// Sends messages of these kinds in turn for some seconds; messages of doubles are compressed to half. Whatever the estimates, a compressed message
 /// takes `factor` times as long as a raw one. Returns the number of compressed messages.
 fn run(selector: &mut Selector, kinds: &[Kind], seconds: f64, factor: f64, now_ns: &mut f64) -> usize {
     let message = vec![0x5a_u8; LEN];
@@ -77,13 +77,13 @@ fn where_raw_messages_are_faster_the_record_says_raw() {
     assert!(early > 0);
     let late = run(&mut selector, &[Kind::F64], 60.0, 1.2, &mut now);
     let all = 60e9 / LINK.time_ns(LEN as f64);
-    assert!((late as f64) * 20.0 < all, "compression was not given up: {late} of {all}");
+    assert!((late as f64) * 20.0 < all, "compression did not stop: {late} of {all}");
     let after = choices(&selector);
     assert!(matches!(after[..], [(Choice::Raw, messages)] if messages > before[0].1), "{after:?}");
 }
 
-/// Two ranks exchange long messages over a fast network for 20 seconds; an exchange takes this many nanoseconds if both compress, if both do not, and
-/// if one does. Returns the number of exchanges where both compress, and where none does.
+/// Two ranks exchange long messages over a fast network for 20 seconds. The arguments give the nanoseconds of an exchange if both compress, if
+/// neither does, and if one does. Returns the number of exchanges in which both compress, and in which neither does.
 fn exchange(ns: [f64; 3]) -> (usize, usize) {
     const LEN: usize = 1 << 20;
     const WIRE: usize = LEN * 5 / 7;

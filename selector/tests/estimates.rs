@@ -1,4 +1,4 @@
-//! What decisions rest on: the length of a message, its redundancy, and the time that it takes.
+//! The basis of decisions: the length of a message, its redundancy, and the time that it takes.
 
 use mpress_codec::Kind;
 use mpress_selector::{Level, Link, Packed, SizeClass, Transfer, level};
@@ -26,7 +26,7 @@ fn pipelined_gains_up_to_the_ratio() {
     assert!((gain(codec(1.5, 7000.0, 7000.0)) - 1.5).abs() < 0.01);
     assert!((gain(codec(3.0, 5000.0, 5000.0)) - 2.0).abs() < 0.01, "bounded by the processor");
     assert!(gain(codec(1.5, 1000.0, 7000.0)) < 1.0);
-    // Shorter ones are coded as a whole.
+    // Shorter messages are coded as a whole.
     let short = codec(1.5, 7000.0, 7000.0);
     let serial = short.time_ns(Transfer::Serial, &TEN_GBIT, 1_000_000);
     let transfer = Transfer::Pipelined { chunk: 1000, from: 1_000_001 };

@@ -11,7 +11,7 @@ fn link(mb_s: f64) -> Link {
     Link { latency_us: 10.0, bandwidth_mb_s: mb_s }
 }
 
-/// For messages of doubles and two codecs.
+/// A strategy for messages of doubles and two codecs.
 fn ras(mb_s: f64) -> Ras {
     let behaviour = |codec, ratio, speed| {
         let (kind, level) = (Kind::F64, Level::Unknown);
@@ -22,7 +22,8 @@ fn ras(mb_s: f64) -> Ras {
     Ras::new(&offered, &known, link(mb_s), Transfer::Serial)
 }
 
-/// Sends a message that a codec makes this long; whether it was inside the window.
+/// Sends a message that a codec compresses to this length. Returns whether it was inside the
+/// window.
 fn send(ras: &mut Ras, message: &[u8], wire_len: usize) -> bool {
     let Some(admitted) = ras.admit(Kind::F64, message.len()) else { return false };
     let decision = ras.weigh(admitted, message);
@@ -42,13 +43,13 @@ fn the_run_time_adaptive_strategy_goes_by_heuristics_and_a_window() {
         ras.encoded(&decision, LEN * 3 / 4, FAST.time_ns(LEN));
     }
     assert_eq!(ras.window(Kind::F64).0.smallest, 1024);
-    // Messages of this length do not gain any more.
+    // Messages of this length no longer gain.
     for _ in 0..4 {
         let decision = ras.decide(Kind::F64, &message);
         ras.encoded(&decision, LEN, FAST.time_ns(LEN));
     }
     assert!(ras.admit(Kind::F64, LEN).is_none() && ras.admit(Kind::F64, LEN / 2).is_some());
-    // Without a gain by the heuristics, lengths leave the window at once.
+    // If the heuristics predict no gain, lengths leave the window at once.
     ras.set_link(link(12_000.0));
     (0..4).for_each(|_| assert!(ras.decide(Kind::F64, &message[..1024]).choice == Choice::Raw));
     assert!(ras.admit(Kind::F64, 1024).is_none());

@@ -116,7 +116,7 @@ fn measured(rig: &Rig, cluster: &Cluster, ranks_per_node: usize) -> f64 {
         assert_eq!(lines, 3, "{stderr}");
     }
     let (knowledge, errors) = Knowledge::read(&rig.out());
-    assert!(errors.iter().all(|error| error.file.ends_with("compression.toml")), "{errors:?}");
+    assert!(errors.is_empty(), "it may lack the file of the codecs: {errors:?}");
     assert!(knowledge.link_measured);
     let link = knowledge.link;
     // Microseconds, and on a busy machine several time slices of its scheduler.

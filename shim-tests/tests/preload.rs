@@ -152,6 +152,17 @@ fn calls_of_later_standards_are_handled() {
     assert!(with.framed().is_some_and(|(messages, _)| messages > 4), "{:?}", with.shim_lines());
 }
 
+/// Threads may ask for the same requests at the same time.
+#[test]
+fn threads_that_look_do_not_wait_for_each_other() {
+    let Some(rig) = Rig::new("lookers") else { return };
+    let job = rig.job(Launcher::Local, 2, "lookers", &[]);
+    let without = job.preloading(&["later_calls.so"]).run("without");
+    let with = job.compressing_over("later_calls.so").env("MPRESS_REPORT", "summary").run("with");
+    assert_same(&without, &with);
+    assert!(with.framed().is_some_and(|(messages, _)| messages > 4), "{:?}", with.shim_lines());
+}
+
 /// A program that checks whether a function exists finds those that the MPI has.
 #[test]
 fn what_the_mpi_lacks_is_not_offered() {

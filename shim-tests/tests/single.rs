@@ -6,6 +6,7 @@
 #[allow(dead_code, reason = "others need the rest")]
 mod support;
 
+use mpress::report::JobReport;
 use mpress_cluster::{Family, Launcher};
 use support::compare::{assert_framed, assert_same};
 use support::{Rig, Written, skip, two_nodes};
@@ -223,4 +224,22 @@ fn memory_of_receives_that_are_unpacked_here_is_bounded() {
 #[test]
 fn an_index_that_the_mpi_has_not_set() {
     compare_program("no_index");
+}
+
+/// Each rank starts in a folder of its own, which the program leaves.
+#[test]
+fn paths_of_settings_count_from_the_folder_of_the_start() {
+    let Some(rig) = Rig::beside_others("moved") else { return };
+    let script = r#"cd "$START" && mkdir -p "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" &&
+        cd "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" && exec "$0" "$@""#;
+    let job = rig.job(Launcher::Local, 2, "moved", &[]);
+    let job = job.env("START", rig.folder().to_str().unwrap()).wrapped(script);
+    let with = job.compressing().env("MPRESS_STRATEGY", "adaptive").env("MPRESS_RECORD", "samples");
+    let with = with.env("MPRESS_GUIDE", "guide.toml").env("MPRESS_REPORT_FILE", "report.json").run("with");
+    assert_same(&job.run("without"), &with);
+    let start = rig.folder().join("0");
+    assert!(start.join("guide.toml").is_file());
+    assert!(start.join("samples/moved.2.r0.f64").is_file());
+    let report = std::fs::read_to_string(start.join("report.json")).unwrap();
+    assert!(JobReport::from_json(&report).unwrap().total.messages > 0, "{report}");
 }

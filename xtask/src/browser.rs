@@ -26,18 +26,12 @@ const VIEWS: [(u32, bool); 2] = [(1000, false), (360, true)];
 
 /// The step that checks the pages of this command.
 pub(crate) fn step(command: PathBuf, paths: &Paths) -> Step<'_> {
-    Step::call("report page in a browser", move || {
-        if !setup::offer(BROWSER) {
-            return Ok(Done::Skipped(format!("there is no {BROWSER}")));
+    Step::in_a_folder("report page in a browser", "mpress-browser-", move |dir| {
+        if setup::offer(BROWSER) {
+            run(&command, paths, dir)
+        } else {
+            Ok(Done::Skipped(format!("there is no {BROWSER}")))
         }
-        let dir = std::env::temp_dir().join(format!("mpress-browser-{}", std::process::id()));
-        fs::create_dir_all(&dir).map_err(Error::file(&dir))?;
-        let done = run(&command, paths, &dir);
-        // After a failure the folder is kept for inspection.
-        if done.is_ok() {
-            fs::remove_dir_all(&dir).map_err(Error::file(&dir))?;
-        }
-        done
     })
 }
 
@@ -118,7 +112,7 @@ fn long(short: &Value) -> Value {
     report
 }
 
-/// Names of codecs, more than a page has colours.
+/// Codec names, more than a page has colours.
 fn names() -> impl Iterator<Item = String> {
     (0..16).map(|at| if at == 0 { "raw".to_owned() } else { format!("some-codec-{at}") })
 }
@@ -150,7 +144,7 @@ fn look(dir: &Path, name: &str, page: &str, width: u32, dark: bool) -> Result<Va
         Outcome::TimedOut(_) => return Err(failed(&run, format!("not ended after {} s", LIMIT.as_secs()))),
     };
     let stderr = String::from_utf8_lossy(&output.stderr);
-    // One line must come from `look.js`: this distinguishes an empty console from one that was not read.
+    // One line must come from `look.js`, to distinguish an empty console from one that was not read.
     let console: Vec<_> = stderr.lines().filter(|line| line.contains(":CONSOLE")).collect();
     if !output.status.success() || console.len() != 1 || !console[0].contains("\"looked\"") {
         return Err(failed(&run, format!("{}\n{}\n{stderr}", output.status, console.join("\n"))));
@@ -180,7 +174,7 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Checks that the page has the requested view and all its charts, and that nothing is wrong with it.
+/// Checks that the page has the requested view and all its charts, and that `look.js` found nothing wrong.
 fn check(found: &Value, page: &str, width: u32, dark: bool) -> Result<(), String> {
     let wrong: Vec<_> = found["wrong"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     if !wrong.is_empty() {

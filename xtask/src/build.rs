@@ -8,7 +8,8 @@ use std::time::SystemTime;
 use mpress_cluster::{Abi, Mpi};
 
 use crate::error::Error;
-use crate::paths::Paths;
+use crate::paths::{Paths, copied, create_folder};
+use crate::setup::is_on_path;
 use crate::step::run;
 
 /// The example programs: name, source.
@@ -25,19 +26,28 @@ pub(crate) const PRELOAD: &str = "libmpress.so";
 /// The preload library as cargo names it.
 pub(crate) const BUILT_PRELOAD: &str = "libmpress_preload.so";
 
-/// The ABIs of MPI that there is a shim for.
+/// The ABIs of MPI that have a shim.
 const ABIS: [Abi; 3] = [Abi::OpenMpi, Abi::Mpich, Abi::Standard];
 
-/// Builds everything that is not up to date.
+/// Builds everything that is not up to date; the examples with the MPIs that this system has.
 pub(crate) fn all(paths: &Paths) -> Result<(), Error> {
     command_and_libraries(paths)?;
     println!("built: {}", paths.mpress().display());
     println!("built: {}", paths.libraries().join(PRELOAD).display());
     for mpi in Mpi::ALL {
+        if let Some(compiler) = missing(mpi, is_on_path) {
+            println!("not built: the examples for {}, since there is no {compiler}", mpi.title());
+            continue;
+        }
         examples(paths, mpi)?;
         println!("built: {}", paths.examples(mpi).display());
     }
     Ok(())
+}
+
+/// The first compiler of this MPI that is not there.
+fn missing(mpi: Mpi, is_there: impl Fn(&str) -> bool) -> Option<&'static str> {
+    [mpi.mpicc(), mpi.mpifort()].into_iter().find(|compiler| !is_there(compiler))
 }
 
 /// Builds what jobs of one MPI need, and the examples for it.
@@ -54,7 +64,7 @@ pub(crate) fn command_and_libraries(paths: &Paths) -> Result<(), Error> {
 /// Builds the command, the preload library and these shims. It needs no MPI.
 fn with_shims(paths: &Paths, abis: &[Abi]) -> Result<(), Error> {
     let mut cargo = paths.cargo();
-    // In one command: what they have in common is compiled once only if all of them are known.
+    // In one command: common parts are compiled once only if cargo knows all packages.
     cargo.args(["build", "--release", "-p", "mpress-cli", "-p", "mpress-preload"]);
     cargo.args(abis.iter().flat_map(|abi| ["-p".to_owned(), format!("mpress-shim-{}", abi.name())]));
     // Shown by `mpress --version`.
@@ -84,7 +94,7 @@ pub(crate) fn git(paths: &Paths, words: &[&str]) -> Option<String> {
 
 fn examples(paths: &Paths, mpi: Mpi) -> Result<(), Error> {
     let dir = paths.examples(mpi);
-    fs::create_dir_all(&dir).map_err(Error::file(&dir))?;
+    create_folder(&dir)?;
     for (name, source) in EXAMPLES {
         let (source, program) = (paths.root().join("examples").join(source), dir.join(name));
         if !is_newer(&source, &program)? {
@@ -106,13 +116,9 @@ fn install(built: &Path, place: &Path) -> Result<(), Error> {
     if !is_newer(built, place)? {
         return Ok(());
     }
-    if let Some(dir) = place.parent() {
-        fs::create_dir_all(dir).map_err(Error::file(dir))?;
-    }
-    // A running job may use the old file: it keeps it after the rename.
-    let half_done = PathBuf::from(format!("{}.new", place.display()));
-    fs::copy(built, &half_done).map_err(Error::file(built))?;
-    fs::rename(&half_done, place).map_err(Error::file(place))
+    // A running job may use the old file, and keeps it after the rename.
+    let half_done = copied(built, PathBuf::from(format!("{}.new", place.display())))?;
+    fs::rename(half_done, place).map_err(Error::file(place))
 }
 
 /// Whether `source` has changed since `product` was made; a missing source is an error.
@@ -127,10 +133,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn without_an_mpi_there_are_no_examples() {
+        let is_there = |compiler: &str| compiler.ends_with(".openmpi") || compiler == "mpicc.mpich";
+        assert_eq!(missing(Mpi::OpenMpi, is_there), None);
+        assert_eq!(missing(Mpi::Mpich, is_there), Some("mpifort.mpich"));
+        assert_eq!(missing(Mpi::Mpich, |_| false), Some("mpicc.mpich"));
+    }
+
+    #[test]
     fn only_what_changed_is_copied() {
-        let dir = std::env::temp_dir().join(format!("xtask-build-{}", std::process::id()));
-        fs::create_dir_all(&dir).unwrap();
-        let (built, place) = (dir.join("built"), dir.join("lib/place"));
+        let dir = tempfile::tempdir().unwrap();
+        let (built, place) = (dir.path().join("built"), dir.path().join("lib/place"));
         assert!(matches!(install(&built, &place), Err(Error::File { path, .. }) if path == built));
 
         fs::write(&built, "one").unwrap();
@@ -144,6 +157,5 @@ mod tests {
         fs::File::options().append(true).open(&built).unwrap().set_modified(later).unwrap();
         install(&built, &place).unwrap();
         assert_eq!(fs::read_to_string(&place).unwrap(), "two");
-        fs::remove_dir_all(&dir).unwrap();
     }
 }

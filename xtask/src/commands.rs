@@ -1,4 +1,4 @@
-//! The commands that pages show: each block names the test that runs it, or says why none does, and the project's own commands are valid.
+//! The commands in pages: each block states which test runs it, or why none does, and the project's own commands are valid.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ fn wrong(root: &Path, mark: &str) -> Option<String> {
             (!root.join(file).is_file()).then(|| format!("there is no {file}"))
         }
         (_, Some(why)) if !why.is_empty() => None,
-        _ => Some(format!("`{text}` says neither what runs it nor why nothing does")),
+        _ => Some(format!("`{text}` states neither what runs it nor why nothing does")),
     }
 }
 

@@ -7,7 +7,6 @@ mod licences;
 mod tree;
 mod wheel;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -21,7 +20,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The products of cargo that the packages contain.
 pub(crate) struct Parts {
-    command: PathBuf,
+    pub(crate) command: PathBuf,
     preload: PathBuf,
     /// The folder with the shims.
     shims: PathBuf,
@@ -34,12 +33,7 @@ impl Parts {
         Self { command: paths.mpress(), preload: libraries.join(build::PRELOAD), shims: libraries }
     }
 
-    /// The command only.
-    pub(crate) fn into_command(self) -> PathBuf {
-        self.command
-    }
-
-    /// The files that the steps of `cargo xtask test` have built: a release build of the command would take minutes.
+    /// The files that the steps of `cargo xtask test` have built; a release build of the command would take minutes.
     pub(crate) fn tested(paths: &Paths) -> Self {
         let preload = paths.tested(build::BUILT_PRELOAD);
         Self { command: paths.tested("mpress"), preload, shims: paths.tested("") }
@@ -57,7 +51,7 @@ pub(crate) struct Options {
     deb: bool,
     /// Before packing, test the packages by the pages that begin with them
     #[arg(long)]
-    check: bool,
+    pub(crate) check: bool,
 }
 
 /// Builds and packs everything, into target/dist.
@@ -77,18 +71,6 @@ pub(crate) fn run(paths: &Paths, options: &Options) -> Result<(), Error> {
         println!("built: {}", deb::pack(paths, &tree, &out)?.display());
     }
     Ok(())
-}
-
-/// Runs a command and returns its output.
-fn output(command: &mut Command) -> Result<String, Error> {
-    let run = command.get_program().to_string_lossy().into_owned();
-    let start = |source| Error::Start { what: "packages".to_owned(), command: run.clone(), source };
-    let output = command.output().map_err(start)?;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
-    }
-    let message = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
-    Err(Error::Program { run, message: message.concat() })
 }
 
 /// The name of the tree, and of the tar without its extension.
@@ -119,23 +101,6 @@ fn epoch(paths: &Paths) -> u64 {
 fn filled(template: &str, glibc: &str) -> String {
     let text = template.replace("@VERSION@", VERSION).replace("@GLIBC@", glibc);
     text.replace("@REPOSITORY@", env!("CARGO_PKG_REPOSITORY"))
-}
-
-/// Copies a file, creates the folders above its new path, and returns that path.
-fn copied(file: &Path, place: PathBuf) -> Result<PathBuf, Error> {
-    if let Some(dir) = place.parent() {
-        fs::create_dir_all(dir).map_err(Error::file(dir))?;
-    }
-    fs::copy(file, &place).map_err(Error::file(file))?;
-    Ok(place)
-}
-
-/// Writes a file and creates the folders above it.
-fn write(file: &Path, content: impl AsRef<[u8]>) -> Result<(), Error> {
-    if let Some(dir) = file.parent() {
-        fs::create_dir_all(dir).map_err(Error::file(dir))?;
-    }
-    fs::write(file, content).map_err(Error::file(file))
 }
 
 #[cfg(test)]

@@ -22,6 +22,11 @@ pub(crate) enum Error {
     Program { run: String, message: String },
     #[error("no step has `{word}` in its name; there are\n  {names}")]
     NoStep { word: String, names: String },
+    #[error(
+        "cargo is told to build for {0} by name (CARGO_BUILD_TARGET, build.target or --target), into a folder of its own where \
+         nothing here looks; take that away"
+    )]
+    OwnFolder(String),
     #[error("the results differ")]
     ResultsDiffer,
     #[error(transparent)]

@@ -8,11 +8,11 @@ use std::path::PathBuf;
 use std::process::{Child, Command};
 
 use crate::error::Error;
-use crate::paths::Paths;
-use crate::step::{self, Done, Step};
+use crate::paths::{Paths, create_folder};
+use crate::step::{self, Done, Step, tail};
 use crate::toolchain;
 
-/// Coverage as libFuzzer needs it. There is one codegen unit because with several some lose the passes.
+/// Coverage as libFuzzer needs it. There is one codegen unit, because with several, some lose the passes.
 const COVERAGE: &str = "--cfg fuzzing -Ccodegen-units=1 -Cpasses=sancov-module \
     -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
     -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares";
@@ -108,7 +108,7 @@ impl Fuzzing {
             return Err(failure(target, "it has no seeds; fuzz/seeds.sh makes them".to_owned()));
         }
         let artifacts = paths.root().join("fuzz/artifacts").join(target);
-        fs::create_dir_all(&artifacts).map_err(Error::file(&artifacts))?;
+        create_folder(&artifacts)?;
         let dir = paths.target("fuzz");
         let log = dir.join(format!("{target}.log"));
         let output = File::create(&log).map_err(Error::file(&log))?;
@@ -159,12 +159,6 @@ fn inputs(log: &str) -> Option<Inputs> {
     (run > 0 && edges > 0).then_some(Inputs { run, edges })
 }
 
-/// The last lines of a text.
-fn tail(text: &str, lines: usize) -> String {
-    let all: Vec<_> = text.lines().collect();
-    all[all.len().saturating_sub(lines)..].join("\n")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,8 +171,6 @@ mod tests {
         assert_eq!(inputs(log), Some(Inputs { run: 16666, edges: 7502 }));
         assert_eq!(inputs(&log.replace("cov: 7", "cov: 0 7")), None, "nothing instrumented");
         assert_eq!(inputs("INFO: Seed: 1\n"), None);
-        assert_eq!(tail("a\nb\nc\n", 2), "b\nc");
-        assert_eq!(tail("a", 2), "a");
     }
 
     #[test]

@@ -44,10 +44,10 @@ pub(crate) struct Options {
     #[arg(long, default_value = "openmpi")]
     mpi: Mpi,
     /// Number of runs of each program; the median is reported
-    #[arg(long, default_value_t = 5)]
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
     /// Only with blocks of this many elements; 1 includes the runs without a cache
-    #[arg(long, value_name = "CB")]
+    #[arg(long, value_name = "CB", value_parser = block)]
     block: Option<u64>,
     /// File for the plots of figures 1 to 3; target/i-structures.svg if not given
     #[arg(long, value_name = "FILE")]
@@ -105,6 +105,12 @@ pub(crate) fn run(paths: &Paths, options: &Options) -> Result<(), Error> {
     }
     eprintln!("figures 1 to 3: {}", plot.display());
     Ok(())
+}
+
+/// A length of blocks that is measured.
+fn block(text: &str) -> Result<u64, String> {
+    let block = BLOCKS.into_iter().find(|block| block.to_string() == text);
+    block.ok_or_else(|| format!("there are {BLOCKS:?}"))
 }
 
 /// The rows that a program printed, if they are complete.

@@ -161,7 +161,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::paths::Paths;
 
-    /// All pages below a folder, except those that tools and builds put there, and without symbolic links to pages elsewhere.
+    /// All pages below a folder, except those written by tools and builds, and without symbolic links to pages elsewhere.
     pub(crate) fn pages(dir: &Path) -> Vec<PathBuf> {
         let mut found = Vec::new();
         for entry in fs::read_dir(dir).unwrap() {

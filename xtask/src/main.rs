@@ -23,6 +23,7 @@ mod page;
 mod paths;
 mod pingpong;
 mod progress;
+mod report;
 mod setup;
 mod step;
 mod test;
@@ -33,10 +34,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use clap::builder::RangedU64ValueParser;
 use clap::{Parser, Subcommand};
 use error::Error;
 use mpress_cluster::Mpi;
 use paths::Paths;
+use setup::Need;
 
 /// The exit status after Ctrl-C, as in shells.
 const INTERRUPTED: u8 = 130;
@@ -51,7 +54,7 @@ struct Cli {
 
 #[derive(Clone, Subcommand)]
 enum Command {
-    /// Install missing system packages; every other command does this first
+    /// Install all missing system packages; every other command first installs those that it needs
     Setup,
     /// Build the mpress command, its libraries, and the example programs, into target/mpress
     Build,
@@ -102,7 +105,7 @@ enum Command {
         #[arg(long)]
         mpi: Option<Mpi>,
         /// Only with this number of ranks
-        #[arg(long)]
+        #[arg(long, value_parser = positive())]
         ranks: Option<usize>,
     },
     /// Compile the fuzz targets and run each from seeds made of the golden files
@@ -110,7 +113,7 @@ enum Command {
         /// Only this target
         target: Option<String>,
         /// How long each target runs
-        #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+        #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u32).range(1..))]
         seconds: u32,
     },
     /// Preprocessor of mdBook: changes links that leave the book to lead to the repository
@@ -125,6 +128,11 @@ enum Command {
         #[arg(long, value_name = "WORD")]
         only: Option<String>,
     },
+}
+
+/// Numbers from 1 on.
+fn positive() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..)
 }
 
 fn main() -> ExitCode {
@@ -152,8 +160,7 @@ fn run(command: Command) -> Result<(), Error> {
         return links::preprocess(question);
     }
     let paths = Paths::find()?;
-    // Whoever runs the demo need not wait for the packages of the tests.
-    setup::ensure(if matches!(command, Command::Demo) { setup::Need::Demo } else { setup::Need::All })?;
+    setup::ensure(need(&command))?;
     if let Command::Test { .. } | Command::Mpis { .. } | Command::Conformance { .. } | Command::Ci { .. } =
         &command
     {
@@ -180,11 +187,64 @@ fn run(command: Command) -> Result<(), Error> {
     }
 }
 
+/// The packages that a command needs: whoever builds or tries mpress does not wait for those of the tests.
+fn need(command: &Command) -> Need {
+    match command {
+        Command::Build | Command::Capi { .. } => Need::Build,
+        Command::Dist(options) if !options.check => Need::Dist,
+        Command::Demo => Need::Demo,
+        _ => Need::All,
+    }
+}
+
 /// Ends the jobs, removes the clusters, and ends this process.
 fn interrupted() {
-    eprintln!("\nxtask: interrupted, taking down what stands");
+    eprintln!("\nxtask: interrupted, cleaning up");
     mpress_cluster::tear_down_all();
     // A test that this process started had its own clusters; the next cluster removes what cannot be removed now.
     let _swept: Result<(), mpress_cluster::Error> = mpress_cluster::sweep();
     std::process::exit(i32::from(INTERRUPTED));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_install_what_they_need() {
+        let need = |words: &str| {
+            let words = ["cargo xtask"].into_iter().chain(words.split(' '));
+            need(&Cli::try_parse_from(words).unwrap().command)
+        };
+        for build in ["build", "capi --prefix x"] {
+            assert_eq!(need(build), Need::Build);
+        }
+        assert_eq!(need("dist --wheel --deb"), Need::Dist);
+        assert_eq!(need("demo"), Need::Demo);
+        for all in ["dist --check", "setup", "test", "ci", "npb --programs x"] {
+            assert_eq!(need(all), Need::All);
+        }
+    }
+
+    /// Nothing would be measured, or it would never end.
+    #[test]
+    fn values_without_a_meaning_are_refused() {
+        for wrong in [
+            "fuzz --seconds 0",
+            "conformance --ranks 0",
+            "npb --programs x --rounds 0",
+            "npb --programs x --links 0",
+            "pingpong streams --link 3",
+            "pingpong streams --pattern x",
+            "pingpong streams --data x",
+            "pingpong streams --mpi intel",
+            "i-structures --block 3",
+            "i-structures --runs 0",
+        ] {
+            let words = ["cargo xtask"].into_iter().chain(wrong.split(' '));
+            assert!(Cli::try_parse_from(words).is_err(), "{wrong}");
+        }
+        let right = "pingpong streams --link 2.5 --pattern one-way --data is --mpi mpich";
+        assert!(Cli::try_parse_from(["cargo xtask"].into_iter().chain(right.split(' '))).is_ok());
+    }
 }

@@ -13,7 +13,8 @@ use mpress_cluster::{Abi, Family, Launcher, Mpi, Outcome};
 use crate::build::BUILT_PRELOAD;
 use crate::error::Error;
 use crate::mpis;
-use crate::paths::Paths;
+use crate::paths::{Paths, create_folder};
+use crate::report;
 use crate::step::{Done, seconds};
 pub(crate) use install::{Installed, ensure};
 use outcomes::Outcomes;
@@ -142,7 +143,7 @@ fn once(
     let name = format!("mpi4py with {}, {}, {how}", mpi.title(), run.name());
     eprintln!("    {name}");
     let dir = installed.outcomes();
-    fs::create_dir_all(&dir).map_err(Error::file(&dir))?;
+    create_folder(&dir)?;
     let prefix = dir.join(format!("{}.{how}", run.name()));
     let file = |extension: &str| {
         let mut name = OsString::from(&prefix);
@@ -190,14 +191,8 @@ fn once(
             message: format!("{message}{until}\nits output: {}", log.display()),
         }
     })?;
-    let compressed = compressed(&String::from_utf8_lossy(&stderr));
+    let compressed = report::compressed(&String::from_utf8_lossy(&stderr));
     Ok(Suite { name, time, log, outcomes, compressed })
-}
-
-/// The number of compressed messages in the report.
-fn compressed(stderr: &str) -> u64 {
-    let line = stderr.lines().find(|line| line.contains(" messages compressed over "));
-    line.and_then(|line| line.rsplit("mpress: ").next()?.split(' ').next()?.parse().ok()).unwrap_or(0)
 }
 
 /// Tests that cannot be compared.
@@ -213,7 +208,7 @@ const EXCLUDED: [Excluded; 3] = [
     Excluded {
         family: Some(Family::Mpich),
         tests: "test_util_sync",
-        why: "locks by one-sided communication alone: where ranks spin on busy cores, hangs for minutes without the shim",
+        why: "locks by one-sided communication alone: hangs for minutes without the shim if ranks spin on busy cores",
     },
     Excluded {
         family: Some(Family::OpenMpi),
@@ -223,18 +218,6 @@ const EXCLUDED: [Excluded; 3] = [
     Excluded {
         family: Some(Family::OpenMpi),
         tests: "TestProcessPool",
-        why: "the same, where there is one rank and the pool spawns its processes",
+        why: "the same, with one rank, if the pool spawns its processes",
     },
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_report_is_found_among_what_the_suite_writes() {
-        let line = "OK (skipped=69)\n..mpress: 12 of 90 messages compressed over 2 ranks: 3 kB raw\n";
-        assert_eq!(compressed(line), 12);
-        assert_eq!(compressed("OK (skipped=69)\n"), 0);
-    }
-}

@@ -8,7 +8,7 @@ use std::process::Command;
 use mpress_cluster::{Abi, Mpi};
 
 use crate::error::Error;
-use crate::paths::Paths;
+use crate::paths::{Paths, copied, write};
 use crate::venv;
 
 /// The packages of an MPI, which share one environment.
@@ -44,9 +44,8 @@ pub(crate) fn ensure(paths: &Paths, mpi: Mpi) -> Result<Result<(), String>, Erro
         return Ok(Err(reason));
     }
     let bin = wrappers(paths);
-    fs::create_dir_all(&bin).map_err(Error::file(&bin))?;
-    write(&bin.join(mpi.mpicc()), &compiler(paths, mpi, &dir)?)?;
-    write(&bin.join(mpi.mpirun()), &launcher(mpi, &dir))?;
+    script(&bin.join(mpi.mpicc()), &compiler(paths, mpi, &dir)?)?;
+    script(&bin.join(mpi.mpirun()), &launcher(mpi, &dir))?;
     Ok(Ok(()))
 }
 
@@ -56,8 +55,7 @@ fn compiler(paths: &Paths, mpi: Mpi, dir: &Path) -> Result<String, Error> {
     if mpi.abi() == Abi::Standard {
         let header = include.join("mpi_abi.h");
         include = paths.target("mpis").join(format!("include-{mpi}"));
-        fs::create_dir_all(&include).map_err(Error::file(&include))?;
-        fs::copy(&header, include.join("mpi.h")).map_err(Error::file(header))?;
+        copied(&header, include.join("mpi.h"))?;
         library = "mpi_abi";
     }
     let lib = dir.join("lib");
@@ -83,9 +81,8 @@ fn launcher(mpi: Mpi, dir: &Path) -> String {
 
 /// Puts the launcher and the compilers of an MPI into a folder, by their usual names.
 pub(crate) fn under_usual_names(mpi: Mpi, dir: &Path) -> Result<(), Error> {
-    fs::create_dir_all(dir).map_err(Error::file(dir))?;
     for (usual, name) in [("mpirun", mpi.mpirun()), ("mpicc", mpi.mpicc()), ("mpifort", mpi.mpifort())] {
-        write(&dir.join(usual), &format!("exec {name} \"$@\"\n"))?;
+        script(&dir.join(usual), &format!("exec {name} \"$@\"\n"))?;
     }
     Ok(())
 }
@@ -101,7 +98,8 @@ pub(crate) fn permit(command: &mut Command) {
     command.env("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe");
 }
 
-fn write(file: &Path, script: &str) -> Result<(), Error> {
-    fs::write(file, format!("#!/bin/sh\n{script}")).map_err(Error::file(file))?;
+/// Writes a shell script that can be run by its name.
+pub(crate) fn script(file: &Path, lines: &str) -> Result<(), Error> {
+    write(file, format!("#!/bin/sh\n{lines}"))?;
     fs::set_permissions(file, fs::Permissions::from_mode(0o755)).map_err(Error::file(file))
 }

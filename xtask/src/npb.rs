@@ -15,7 +15,7 @@ use mpress_cluster::{Cluster, Config, Mpi, Rate};
 use crate::build;
 use crate::error::Error;
 use crate::median::median;
-use crate::paths::Paths;
+use crate::paths::{Paths, create_folder};
 use crate::pingpong;
 use crate::pingpong::streams::Format;
 
@@ -40,13 +40,13 @@ pub(crate) struct Options {
     #[arg(long, value_delimiter = ',', value_name = "PROGRAM,...")]
     only: Vec<String>,
     /// The links, in Mbit/s
-    #[arg(long, value_delimiter = ',', default_values_t = [100, 1_000, 10_000])]
+    #[arg(long, value_delimiter = ',', default_values_t = [100, 1_000, 10_000], value_parser = clap::value_parser!(u64).range(1..))]
     links: Vec<u64>,
     /// Number of times that each program runs on each link: plain, with mpress and plain again
-    #[arg(long, default_value_t = 7)]
+    #[arg(long, default_value_t = 7, value_parser = crate::positive())]
     rounds: usize,
     /// Number of ranks of programs whose names do not end in it
-    #[arg(long, default_value_t = 4)]
+    #[arg(long, default_value_t = 4, value_parser = crate::positive())]
     ranks: usize,
     /// The words before the time in seconds in the program's output; the last such line counts
     #[arg(long, default_value = "Time in seconds")]
@@ -84,7 +84,7 @@ pub(crate) fn run(paths: &Paths, options: &Options) -> Result<(), Error> {
     Cluster::permitted()?;
     let programs = programs(options)?;
     let report = paths.target("npb").join("report.json");
-    fs::create_dir_all(paths.target("npb")).map_err(Error::file(&report))?;
+    create_folder(&paths.target("npb"))?;
     match options.format {
         Format::Table => println!(
             "{:<8} {:>10} {:<12} {:>6} {:>9} {:>9} {:>8} {:>8} {:>9} {:>9} {:>9} {:>7} {:>9}",
@@ -227,7 +227,7 @@ fn claimed(report: &Path) -> Option<f64> {
 
 fn print(options: &Options, link: u64, program: &str, rounds: &[[Run; 3]], uncapped: f64) {
     let of = |value: &dyn Fn(&[Run; 3]) -> f64| median(rounds.iter().map(value).collect());
-    // Compares adjacent runs, because the machine is not the same throughout.
+    // Compares adjacent runs, because the machine changes over time.
     let speedup = of(&|[before, ours, after]| f64::midpoint(before.seconds, after.seconds) / ours.seconds);
     let control = of(&|[before, _, after]| before.seconds / after.seconds);
     let plain = of(&|[before, _, after]| f64::midpoint(before.seconds, after.seconds));

@@ -17,8 +17,8 @@ pub(crate) fn step(paths: &Paths) -> Step<'_> {
 /// Packs them together: each is built against the packages of the others, which are not yet in a registry.
 fn run(paths: &Paths) -> Result<Done, Error> {
     let crates = published(paths)?;
-    // Cargo unpacks a package once per version and path of the folder it was packed in, and keeps the sources in its home. In a folder that was used
-    // before, crates would be built against older packages.
+    // Cargo unpacks a package once per version and per path of the folder in which it was packed, and keeps the sources in its home. In a folder
+    // that was used before, crates would be built against older packages.
     let all = paths.target("package");
     if all.exists() {
         fs::remove_dir_all(&all).map_err(Error::file(&all))?;

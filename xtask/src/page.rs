@@ -1,5 +1,5 @@
-//! Page: follows pages as a reader does. Their blocks are the files, changes and commands of a crate outside the workspace, or of a copy of the workspace. So they cannot say what is no
-//! longer so.
+//! Page: follows pages as a reader does. Their blocks are the files, changes and commands of a crate outside the workspace, or of a copy of the workspace. So they cannot become
+//! outdated.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use mpress_cluster::Mpi;
 
 use crate::error::Error;
 use crate::mpis;
-use crate::paths::Paths;
+use crate::paths::{Paths, create_folder, write};
 use crate::step::{self, Done, Step};
 
 /// A page.
@@ -86,14 +86,14 @@ struct Reader<'a> {
 impl Reader<'_> {
     /// What there is before the first block.
     fn prepare(&self, part: &[&str], has_workspace: bool) -> Result<(), Error> {
-        fs::create_dir_all(self.folder).map_err(Error::file(self.folder))?;
+        create_folder(self.folder)?;
         if has_workspace {
-            return copy_workspace(self.paths, self.folder);
+            return copy_workspace(self.paths.root(), self.folder);
         }
         use_workspace(self.paths, part, self.folder)?;
         // What is compiled is kept for the next time.
         let (target, link) = (self.target(), self.folder.join("target"));
-        fs::create_dir_all(&target).map_err(Error::file(&target))?;
+        create_folder(&target)?;
         std::os::unix::fs::symlink(target, &link).map_err(Error::file(link))
     }
 
@@ -103,7 +103,7 @@ impl Reader<'_> {
             Block::Change(path, lines) => {
                 let file = self.folder.join(path);
                 let text = fs::read_to_string(&file).map_err(Error::file(&file))?;
-                write(&file, &changed(path, &text, lines).map_err(|message| wrong(self.page.path, message))?)
+                write(&file, changed(path, &text, lines).map_err(|message| wrong(self.page.path, message))?)
             }
             Block::Commands(text, printed) => {
                 let mut shell = Command::new("sh");
@@ -142,18 +142,22 @@ fn use_workspace(paths: &Paths, part: &[&str], folder: &Path) -> Result<(), Erro
         CRATES.iter().filter(|(name, _)| part.iter().any(|line| line.starts_with(&format!("{name} = "))));
     let patches = named.map(|(name, dir)| format!("{name} = {{ path = {:?} }}\n", paths.root().join(dir)));
     let patches: String = patches.collect();
-    write(&folder.join(".cargo/config.toml"), &format!("[patch.crates-io]\n{patches}"))?;
+    write(&folder.join(".cargo/config.toml"), format!("[patch.crates-io]\n{patches}"))?;
     // The versions that the workspace was built with need not be fetched.
     let lock = "Cargo.lock";
     fs::copy(paths.root().join(lock), folder.join(lock)).map(drop).map_err(Error::file(lock))
 }
 
-fn copy_workspace(paths: &Paths, folder: &Path) -> Result<(), Error> {
-    let mut copy = Command::new("sh");
-    // What git does not ignore; files that were removed, but not yet committed, are still listed.
-    copy.args(["-c", "git ls-files -z --cached --others --exclude-standard | tar --null --ignore-failed-read -T - -c | tar -x -C \"$0\""]);
-    copy.arg(folder).current_dir(paths.root());
-    step::run("copy of the workspace", &mut copy)
+/// Copies the files that git does not ignore.
+fn copy_workspace(root: &Path, folder: &Path) -> Result<(), Error> {
+    let mut git = Command::new("git");
+    git.current_dir(root).args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+    let files = step::output(&mut git)?;
+    // Files that were removed but not yet committed are still listed.
+    let there = files.split_terminator('\0').filter(|file| root.join(file).symlink_metadata().is_ok());
+    let mut copy = Command::new("cp");
+    copy.args(["--archive", "--parents", "--target-directory"]).arg(folder).args(there).current_dir(root);
+    step::output(&mut copy).map(drop)
 }
 
 /// The lines of a page below this heading, up to the next one of the same level; without a heading, those before the first one. What looks like a heading inside a block is none.
@@ -175,9 +179,9 @@ fn part<'a>(page: &'a str, heading: &str) -> Result<Vec<&'a str>, String> {
 pub(crate) enum Block<'a> {
     /// A file with this path: its contents.
     File(&'a str, String),
-    /// A file with this path: lines that stay, go and come (` `, `-`, `+`).
+    /// A file with this path: lines that stay, are removed and are added (` `, `-`, `+`).
     Change(&'a str, Vec<&'a str>),
-    /// Commands, and what they print, if the page says it.
+    /// Commands, and their output, if the page gives it.
     Commands(String, Option<String>),
 }
 
@@ -230,13 +234,6 @@ fn changed(path: &str, text: &str, change: &[&str]) -> Result<String, String> {
     Ok([lines[..at].concat(), new, lines[at + old.len()..].concat()].concat())
 }
 
-fn write(file: &Path, text: &str) -> Result<(), Error> {
-    if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder).map_err(Error::file(folder))?;
-    }
-    fs::write(file, text).map_err(Error::file(file))
-}
-
 fn wrong(page: &str, message: String) -> Error {
     Error::Program { run: page.to_owned(), message }
 }
@@ -245,7 +242,8 @@ fn wrong(page: &str, message: String) -> Error {
 mod tests {
     use super::*;
 
-    /// Also without the step, which compiles: every file that the page changes has the lines that it names, and every block is one.
+    /// Checked here without running the step, which compiles: every file that the page changes has the lines that the page gives, and every block is
+    /// valid.
     #[test]
     fn the_page_names_lines_that_there_are() {
         let paths = Paths::find().unwrap();
@@ -258,7 +256,7 @@ mod tests {
                     Block::File(path, text) => _ = files.insert(path, text),
                     Block::Change(path, lines) => {
                         let there = || fs::read_to_string(paths.root().join(path)).ok();
-                        // What commands copy is a file of the first part.
+                        // The files that commands copy are files of the first part.
                         let own = path.strip_prefix("deltas/").and_then(|path| earlier.get(path).cloned());
                         let text = files.get(path).cloned().or_else(there).or(own).unwrap();
                         files.insert(path, changed(path, &text, &lines).unwrap());
@@ -283,6 +281,16 @@ mod tests {
         assert_eq!(part("Text.\n\n## A\nMore.\n", "").unwrap(), ["Text.", ""]);
         assert!(part(page, "## C").is_err());
         assert!(blocks(&["Text.", "```rust", "```"]).is_err(), "of no file");
+    }
+
+    #[test]
+    fn the_copy_has_the_files_of_git() {
+        let copy = tempfile::tempdir().unwrap();
+        let error = copy_workspace(copy.path(), copy.path()).unwrap_err().to_string();
+        assert!(error.contains("git ls-files"), "{error}");
+        let root = Paths::find().unwrap().root().to_owned();
+        copy_workspace(&root, copy.path()).unwrap();
+        assert!(copy.path().join("xtask/src/main.rs").is_file() && !copy.path().join("target").exists());
     }
 
     #[test]

@@ -140,7 +140,7 @@ fn measure(
             for _ in 0..TURNS {
                 for (mpress, times) in [(false, &mut plain), (true, &mut ours)] {
                     let mut job = launcher.mpirun(mpi, 2 / launcher.nodes());
-                    // The threads of an encoder would share its rank's processor.
+                    // An encoder's threads would share its rank's processor.
                     if std::env::var_os("MPRESS_THREADS").is_none() {
                         job.pinned();
                     }

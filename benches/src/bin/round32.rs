@@ -58,7 +58,7 @@ fn floats(file: &File) -> std::result::Result<(Vec<u8>, Vec<Entry>), &'static st
     let (mut bytes, mut index) = (Vec::new(), Vec::new());
     for (message, entry) in file.pieces(Piece::Message).into_iter().zip(&file.index) {
         let (doubles, []) = message.as_chunks() else {
-            return Err("a message of no whole number of doubles");
+            return Err("a message that is not a whole number of doubles");
         };
         let offset = bytes.len();
         for double in doubles {

@@ -25,11 +25,11 @@ pub struct Settings {
     pub to: usize,
     /// The number of timed passes over everything.
     pub passes: usize,
-    /// Whether times are those with cold caches: with what messages take longer after other work.
+    /// Whether times are those with cold caches, which include the extra time of messages after other work.
     pub cold: bool,
 }
 
-/// The maximum number of messages that are timed with cold caches, for each codec and file, and how often each is timed.
+/// The maximum number of messages that are timed with cold caches for each codec and file, and the number of repeats.
 const COLD: usize = 16;
 const COLD_PASSES: usize = 3;
 
@@ -45,7 +45,7 @@ struct Row<'a> {
     lens: Vec<Option<usize>>,
     encode: Vec<Duration>,
     decode: Vec<Duration>,
-    /// What all messages together take longer with cold caches, in seconds: encoding and decoding.
+    /// The total extra time of all messages with cold caches, in seconds: encoding and decoding.
     cold: [f64; 2],
 }
 
@@ -111,7 +111,7 @@ impl<'a> Row<'a> {
             back.fill(0xa5);
             self.coder.unpack(len.map(|len| &buffer[..len]), message, back)?;
             if back != *message {
-                return Err("a message did not come back as it was".into());
+                return Err("a message did not round-trip".into());
             }
             self.wires.extend_from_slice(&buffer[..len.unwrap_or(0)]);
             self.lens.push(len);
@@ -142,8 +142,8 @@ impl<'a> Row<'a> {
         Ok(())
     }
 
-    /// Times a sample of the messages as they are and with cold caches, and adds up the difference for all. A clock of the thread's processor time takes too
-    /// long for one message, so this is time on the wall, of which the median is taken.
+    /// Times a sample of the messages with hot and with cold caches, and adds up the difference for all. Reading the thread's CPU clock takes too
+    /// long for one message, so this uses wall-clock time and its median.
     fn cool(&mut self, buffer: &mut [u8], back: &mut [u8], work: &mut Work) -> Result<()> {
         let lens: Vec<_> = self.messages.iter().map(|message| message.len()).collect();
         let mut added = [Vec::new(), Vec::new()];
@@ -151,7 +151,7 @@ impl<'a> Row<'a> {
             let message = self.messages[at];
             let mut times = [Vec::new(), Vec::new(), Vec::new(), Vec::new()];
             for _ in 0..COLD_PASSES {
-                // After cold caches comes a turn that makes them hot again.
+                // After a measurement with cold caches, one run makes them hot again.
                 for caches in [None, Some(0), Some(1)] {
                     let mut prepare = || if caches == Some(1) { work.run() } else { touch(message) };
                     prepare();

@@ -94,7 +94,7 @@ impl Report {
     /// The comparison as CSV: all lines, then the means.
     ///
     /// # Errors
-    /// No cause is known.
+    /// The cause is unknown.
     pub fn csv(&self) -> Result<String> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         for line in self.lines.iter().chain(&self.means) {

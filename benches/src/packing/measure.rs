@@ -1,4 +1,4 @@
-//! The measurement: all methods of a pattern in turn, in several rounds. The result is the median within a turn, and the best of the turns: other
+//! The measurement: all methods of a pattern in turn, in several rounds. The result is the median within a turn, and the best turn, because other
 //! work on the machine can only add time. All buffers start at a page, and each turn uses different ones. Short messages are packed several times per
 //! time measurement, because the resolution of the clock may be a tenth of the time for one.
 

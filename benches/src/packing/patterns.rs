@@ -1,8 +1,8 @@
 //! The access patterns: matrix transposes, and the exchanges of the applications in DDTBench.
 //!
 //! DDTBench's patterns follow their description in *Micro-Applications for Communication Data Access Patterns and MPI Datatypes* (Schneider,
-//! Gerstenberger, Hoefler, EuroMPI 2012), table 1: which part of which array, described with which constructors. Sizes are those of a rank in common
-//! runs: WRF's CONUS grid of 12 km on 64 ranks, NPB's class C (LU undivided, MG on 64 ranks), 32,000 atoms per rank.
+//! Gerstenberger, Hoefler, EuroMPI 2012), table 1: the part of each array, and the constructors that describe it. Sizes are those of a rank in
+//! common runs: WRF's CONUS grid of 12 km on 64 ranks, NPB's class C (LU undivided, MG on 64 ranks), 32,000 atoms per rank.
 
 use super::loops::{Loops, Places};
 use mpress_datatype::Order;
@@ -101,7 +101,7 @@ fn wrf() -> Vec<Pattern> {
     patterns
 }
 
-/// MILC: a face in the z direction of a four-dimensional lattice with an SU(3) vector, three complex floats, at each site: of every other site,
+/// MILC: a face in the z direction of a four-dimensional lattice with an SU(3) vector, three complex floats, at each site; of every other site,
 /// because those are stored together.
 fn milc() -> Pattern {
     const SIDE: usize = 16;

@@ -1,7 +1,7 @@
 //! Bit shuffle and LZ4 in blocks of 8 KiB, with C-Blosc.
 //!
-//! This is what the library Bitshuffle does by default. Blosc shuffles only blocks of a multiple of eight elements, so the elements after the last
-//! eight are excluded, as in Bitshuffle.
+//! This is the default of the library Bitshuffle. Blosc shuffles only blocks of a multiple of eight elements, so the elements after the last eight
+//! are excluded, as in Bitshuffle.
 #![allow(unsafe_code)]
 
 use crate::Result;
@@ -49,8 +49,8 @@ pub(super) struct Bitshuffle {
 impl Bitshuffle {
     pub(super) fn new(element: Element) -> Result<Self> {
         static INIT: Once = Once::new();
-        // SAFETY: `Once` ensures that these are the first calls of the library, without concurrent ones; the first call is the one that must come
-        // first; the name is a static C string; the other calls take only numbers.
+        // SAFETY: `Once` ensures that these are the first calls of the library, without concurrent ones, and in the required order; the name is a
+        // static C string; the other calls take only numbers.
         INIT.call_once(|| unsafe {
             blosc_init();
             blosc_set_compressor(LZ4.as_ptr());
@@ -92,7 +92,7 @@ impl Coder for Bitshuffle {
         // Blosc reads as many bytes as the wire's header says: bytes 12 to 15 (`README_CHUNK_FORMAT.rst` of C-Blosc).
         let says = wire.get(12..).and_then(|rest| rest.first_chunk()).map(|len| u32::from_le_bytes(*len));
         if says.map(usize::try_from) != Some(Ok(wire.len())) {
-            return Err("not the wire that the header tells of".into());
+            return Err("the wire does not match its header".into());
         }
         let target = raw.as_mut_ptr().cast();
         // SAFETY: the library has been initialised in `new`; `wire` is readable for the length in its header, as checked above; `raw` is writable for

@@ -17,10 +17,11 @@
 
 #define OK(call) CHECK((call) == MPRESS_STATUS_OK)
 #define FAILS(status, call) CHECK((call) == MPRESS_STATUS_##status)
-/* The text of the last error is one line with these words in it. */
+/* The text of the last error is one line that contains these words. */
 #define SAYS(words) CHECK(strstr(mpress_last_error(), words) != NULL && strchr(mpress_last_error(), '\n') == NULL)
 
-/* Memory of exactly this length, so that valgrind sees every byte too far; of 1 for 0, which malloc may refuse. */
+/* Memory of exactly this length, so that valgrind sees every access past its end; of 1 byte for 0, which malloc
+ * may refuse. */
 static inline void *memory(size_t len)
 {
     void *start = malloc(len > 0 ? len : 1);
@@ -36,21 +37,22 @@ static inline unsigned char *copy(const void *from, size_t len)
     return to;
 }
 
-/* Looks at all bits of these bytes, so that valgrind reports undefined ones. It does not judge what the library itself looks at (valgrind.supp). */
+/* Reads all bits of these bytes, so that valgrind reports undefined ones. Reads by the library itself are not
+ * judged (valgrind.supp). */
 static inline void look_at(const void *start, size_t len)
 {
     const unsigned char *bytes = start;
     unsigned parity = 0;
     for (size_t i = 0; i < len; i++)
         parity ^= bytes[i];
-    /* For each bit a jump that the compiler cannot avoid. */
+    /* A jump for each bit that the compiler cannot avoid. */
     volatile int seen = 0;
     for (int bit = 0; bit < 8; bit++)
         if (parity >> bit & 1)
             seen++;
 }
 
-/* Doubles that any codec for them makes smaller. */
+/* Doubles that every codec for doubles makes smaller. */
 static inline double *smooth(size_t count)
 {
     double *field = memory(count * sizeof *field);
@@ -59,7 +61,7 @@ static inline double *smooth(size_t count)
     return field;
 }
 
-/* An engine that compresses whatever gets smaller. */
+/* An engine that compresses every message that gets smaller. */
 static inline mpress_engine *engine_with(const char *strategy)
 {
     mpress_settings *settings;

@@ -1,4 +1,5 @@
-/* Every codec for every kind: round trips, and encoded messages that are damaged or of another length. */
+/* Every codec for every kind: round trips, and encoded messages that are damaged or have another
+ * length. */
 #include "check.h"
 
 enum { MOST = 4096 };
@@ -11,12 +12,12 @@ static unsigned char any_byte(void)
     return (unsigned char)(state >> 24);
 }
 
-/* Decodes what may be anything, in memory of exactly its length. */
+/* Decodes arbitrary bytes into memory of exactly the right length. */
 static mpress_status decode(const mpress_codec *codec, const void *wire, size_t wire_len, size_t raw_len)
 {
     unsigned char *own = copy(wire, wire_len), *raw = memory(raw_len);
     mpress_status status = mpress_codec_decode(codec, own, wire_len, raw, raw_len);
-    /* On success all of it is written: valgrind complains else. */
+    /* On success all of it is written; otherwise valgrind complains. */
     if (status == MPRESS_STATUS_OK)
         look_at(raw, raw_len);
     CHECK(status == MPRESS_STATUS_OK || status == MPRESS_STATUS_DAMAGED || status == MPRESS_STATUS_UNSUPPORTED);
@@ -65,7 +66,7 @@ static void round_trip(const mpress_codec *codec, const unsigned char *message, 
     CHECK(memcmp(raw, back, len) == 0);
     damaged(codec, wire, wire_len, len);
 
-    /* Too little room for the wire: the length that always suffices is said. */
+    /* Too little room for the wire: the length that always suffices is returned. */
     if (wire_len > 0) {
         size_t less = wire_len - 1;
         unsigned char *small = memory(less);
@@ -110,7 +111,7 @@ static void arguments(const mpress_codec *codec)
     FAILS(ARGUMENT, mpress_codec_decode(codec, wire, 8, raw, SIZE_MAX));
     FAILS(ARGUMENT, mpress_codec_decode(codec, wire, 64, wire, 64));
     FAILS(DAMAGED, mpress_codec_decode(codec, NULL, 0, raw, 64));
-    /* A message of no bytes is one. */
+    /* A message of no bytes is valid. */
     OK(mpress_codec_encode(codec, NULL, 0, wire, sizeof wire, &len));
     OK(mpress_codec_decode(codec, wire, len, NULL, 0));
 }

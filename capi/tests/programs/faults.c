@@ -1,10 +1,12 @@
-/* Programs with a fault each, named by `argv[1]`: valgrind must report it, else the other programs show nothing. */
+/* Programs with one fault each, selected by `argv[1]`. valgrind must report it; otherwise the other
+ * programs prove nothing. */
 #include "check.h"
 
 enum { COUNT = 1000 };
 static const size_t LEN = COUNT * sizeof(double);
 
-/* Encodes and decodes a message, and looks at the results. The memory for the last one lacks this many bytes. */
+/* Encodes and decodes a message, and reads the results. The memory for the last one lacks this many
+ * bytes. */
 static void there_and_back(const double *message, size_t len, size_t missing)
 {
     mpress_codec *codec;

@@ -1,4 +1,4 @@
-/* Frames: what comes back, and what does not. */
+/* Frames: which are accepted, and which are refused. */
 #include "check.h"
 
 enum { COUNT = 2000 };
@@ -18,7 +18,7 @@ static unsigned char *frame_of(const mpress_engine *engine, const void *message,
     return bytes;
 }
 
-/* Decodes what may be anything, in memory of exactly its length. */
+/* Decodes arbitrary bytes into memory of exactly the right length. */
 static mpress_status decode(const mpress_engine *engine, const void *frame, size_t len, size_t room)
 {
     unsigned char *own = copy(frame, len), *message = memory(room);
@@ -46,7 +46,7 @@ static void come_back(const mpress_engine *engine, const void *message, size_t l
     OK(mpress_engine_message_len(engine, frame, frame_len, &message_len));
     CHECK(message_len == len);
 
-    /* More room than needed stays as it is. */
+    /* Memory beyond the message is unchanged. */
     unsigned char *back = memory(len + 3);
     memset(back, 0xee, len + 3);
     OK(mpress_engine_decode(engine, frame, frame_len, back, len + 3, &message_len));
@@ -135,7 +135,7 @@ static void arguments(const mpress_engine *engine, const void *message)
     OK(mpress_engine_is_frame(engine, NULL, 0, &is_frame));
     CHECK(!is_frame);
 
-    /* As they are: short messages, those for the same node, and one of no bytes. */
+    /* Sent unchanged: short messages, those for the same node, and one of no bytes. */
     OK(mpress_engine_encode(engine, message, 1023, MPRESS_KIND_F64, MPRESS_DESTINATION_OTHER_NODE, &frame));
     CHECK(frame == NULL);
     OK(mpress_engine_encode(engine, message, LEN, MPRESS_KIND_F64, MPRESS_DESTINATION_SAME_NODE, &frame));

@@ -39,7 +39,7 @@ static void set_and_read(const char *folder)
     FAILS(ARGUMENT, mpress_settings_set(settings, NULL, "1"));
     FAILS(ARGUMENT, mpress_settings_set(settings, "MPRESS_THREADS", NULL));
     FAILS(ARGUMENT, mpress_settings_set(NULL, "MPRESS_THREADS", "1"));
-    /* What was refused has changed nothing. */
+    /* Refused settings have changed nothing. */
     expect_text(settings, "threads = 3");
     OK(mpress_settings_set(settings, "MPRESS_CONFIG", file(folder, "settings.toml", "threads = 9\nstrategy = \"off\"\n")));
     expect_text(settings, "threads = 3");
@@ -80,7 +80,7 @@ static void shake_hands(void)
     uint8_t mark[MPRESS_MARK_LEN], zeros[MPRESS_MARK_LEN] = {0};
     OK(mpress_settings_new(&one));
     OK(mpress_settings_new(&other));
-    /* Alike, then different, then one without settings. */
+    /* First equal settings, then different ones, then one without settings. */
     for (int round = 0; round < 3; round++) {
         if (round == 1)
             OK(mpress_settings_set(other, "MPRESS_THRESHOLD", "4096"));
@@ -150,7 +150,7 @@ static void report(void)
     CHECK(stats.messages == 0);
     FAILS(ARGUMENT, mpress_engine_stats(engine, NULL));
 
-    /* Of three processes that did the same. */
+    /* Sums over three processes that did the same. */
     FAILS(ROOM, mpress_engine_counters(engine, NULL, 0, &count));
     CHECK(count > 0);
     uint64_t *sums = memory(count * sizeof *sums);
@@ -204,7 +204,7 @@ static void report(void)
     free(message);
 }
 
-/* MPRESS_DISABLE sends all messages as they are. */
+/* MPRESS_DISABLE sends all messages unchanged. */
 static void disabled(void)
 {
     mpress_settings *settings;

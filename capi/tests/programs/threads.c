@@ -1,4 +1,4 @@
-/* Threads that share an engine and a codec, and have errors of their own. */
+/* Threads that share an engine and a codec, and have their own errors. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 #include <pthread.h>

@@ -9,15 +9,15 @@ use mpress::{Codec, Decoder, Encoder, Kind, Out};
 use mpress_corpus::cold::Work;
 use std::time::{Duration, Instant};
 
-/// The lengths of the measured messages; two lengths determine the time per byte and the fixed time.
+/// The lengths of the measured messages. Two lengths determine the time per byte and the fixed time.
 const SHORT: usize = 4 << 10;
 const LONG: usize = 256 << 10;
-/// The number of different messages of each length and texture, at distances of LONG bytes: together they exceed the first-level cache, and branch
+/// The number of different messages of each length and texture, at distances of LONG bytes. Together they exceed the first-level cache, and branch
 /// predictors cannot learn them (they do learn a message that is repeated).
 const MESSAGES: usize = 8;
-/// The minimum number of messages that are measured; all are, if there is time.
+/// The minimum number of messages to measure; all are measured if there is time.
 const LEAST: usize = 5;
-/// Every third texture is timed with cold caches, too. That takes milliseconds for each message.
+/// Every third texture is also timed with cold caches, which takes milliseconds per message.
 const COLD_STEP: usize = 3;
 const PATIENCE: Duration = Duration::from_millis(8);
 
@@ -101,21 +101,22 @@ fn measure_codec(codec: Codec, kind: Kind, data: &[Data], work: &mut Work) -> Ve
     levels.collect()
 }
 
-/// The line through the nanoseconds of a short and of a long message, each with what cold caches add.
+/// The line through the times, in nanoseconds, of a short and a long message, each with the addition for cold caches.
 fn speed(hot: [f64; 2], cold: [f64; 2]) -> Speed {
     let [short_ns, long_ns] = [hot[0] + cold[0], hot[1] + cold[1]];
-    // Even where the fixed time and noise dominate, a byte takes some time.
+    // Even if the fixed time and noise dominate, a byte takes some time.
     let ns_per_byte = ((long_ns - short_ns) / (LONG - SHORT) as f64).max(1e-3);
     let start_us = round((short_ns - ns_per_byte * SHORT as f64).max(0.0) * 1e-3);
     Speed { start_us, mb_s: round(1e3 / ns_per_byte), cold_us: round(cold[0] * 1e-3).min(start_us) }
 }
 
-/// What cold caches add to the engine's times for a message of this length: the median of messages of several textures, which share code and tables.
+/// The addition of cold caches to the engine's times for a message of this length: the median over messages of several textures, which share code
+/// and tables.
 fn cold(codec: Codec, kind: Kind, data: &[Data], len: usize, work: &mut Work) -> Coding {
     let mut sides = Sides::new(codec, kind, len);
     let (mut encode, mut decode) = (Vec::new(), Vec::new());
     for message in data.iter().step_by(COLD_STEP).filter_map(|data| data.bytes.get(..len)) {
-        // The first one makes buffers and instances of the codec, and lets the encoder learn.
+        // The first message creates buffers and instances of the codec, and lets the encoder learn.
         let [Ok(_), Ok((_, hot)), Ok((wire_len, cold))] =
             [sides.code(message, || ()), sides.code(message, || ()), sides.code(message, || work.run())]
         else {
@@ -127,16 +128,16 @@ fn cold(codec: Codec, kind: Kind, data: &[Data], len: usize, work: &mut Work) ->
         }
     }
     let encode_ns = median(encode).unwrap_or(0.0);
-    // A codec that made none of them shorter is seldom asked to decode.
+    // A codec that made no message shorter is seldom asked to decode.
     Coding { encode_ns, decode_ns: median(decode).unwrap_or(encode_ns) }
 }
 
-/// Codes messages of this length from all over `bytes`. The result is the median, because only few messages are the first one, from which a codec
-/// with memory learns, or are interrupted.
+/// Codes messages of this length from all over `bytes`. The result is the median, because only few messages are interrupted, or are the first one,
+/// from which a codec with memory learns.
 fn time(codec: Codec, kind: Kind, bytes: &[u8], len: usize) -> Option<Measured> {
     let (mut encoder, mut decoder) = codec.instances(kind)?;
     let mut wire = vec![1; encoder.max_encoded_len(len)?];
-    // Written just before, as by a program; no page is touched for the first time during the measurement.
+    // Written just before, as by a program, so no page is touched for the first time during the measurement.
     let messages: Vec<u8> =
         bytes.chunks(LONG).filter_map(|message| message.get(..len)).flatten().copied().collect();
     let mut raw = vec![1; messages.len()];
@@ -191,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_speed_is_what_two_lengths_say() {
-        // 2 us and 0.5 ns a byte.
+        // 2 us plus 0.5 ns per byte.
         let at = |len: usize| 2000.0 + 0.5 * len as f64;
         let hot = [at(SHORT), at(LONG)];
         assert_eq!(speed(hot, [0.0; 2]), Speed { start_us: 2.0, mb_s: 2000.0, cold_us: 0.0 });
@@ -201,7 +202,7 @@ mod tests {
             (found.time_ns(SHORT) - at(SHORT) - 5000.0).abs() < 1.0
                 && (found.time_ns(LONG) - at(LONG) - 5000.0).abs() < 1.0
         );
-        // Too little to measure, a long message that happened to be faster, and a short one with cold caches that took longer.
+        // Too short to measure; a long message that happened to be faster; and a short one that took longer with cold caches.
         for (hot, cold) in [([10.0; 2], [0.0; 2]), ([20.0, 10.0], [0.0; 2]), ([10.0, 9e5], [8e5, 0.0])] {
             assert!(speed(hot, cold).is_sane(), "{hot:?} {cold:?}");
         }

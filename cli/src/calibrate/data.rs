@@ -1,23 +1,23 @@
-//! Messages of every kind and redundancy level: smooth fields whose low bits are noise, from almost none to all; numbers of a range; and fields that
-//! are mostly zero or repeat themselves.
+//! Messages of every kind and redundancy level: smooth fields of which a part of the low bits, from almost none to all, is noise; numbers of a
+//! range; and fields that are mostly zero or repeat themselves.
 
 use mpress::Kind;
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
-/// The content of a field. Messages of no known kind instead contain text with noise (`Coarse`), structures of floats (`Fine`) and of integers
-/// (`Range`) of 4 bytes, and doubles (the others).
+/// The content of a field. Messages of unknown kind instead contain text with noise (`Coarse`), structures of 4-byte floats (`Fine`) and integers
+/// (`Range`), and doubles (the others).
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Texture {
-    /// A smooth field on a coarse grid, in which this part of a number's bits is noise.
+    /// A smooth field on a coarse grid; this fraction of a number's bits is noise.
     Coarse(f64),
-    /// The same on a grid 100 times as fine.
+    /// The same on a grid that is 100 times as fine.
     Fine(f64),
-    /// Unordered numbers that use this part of the bits: the low bits of integers, the high bits of fractions.
+    /// Unordered numbers that use this fraction of the bits: the low bits of integers, the high bits of fractions.
     Range(f64),
-    /// Noise in runs; this part of the elements is not zero.
+    /// Noise in runs; this fraction of the elements is not zero.
     Sparse(f64),
-    /// Records in which this part of the elements differs from the previous record.
+    /// Records; this fraction of the elements differs from the previous record.
     Repeating(f64),
 }
 
@@ -142,7 +142,7 @@ fn pair(kind: Kind, at: usize, part: f64, random: &mut SmallRng) -> u64 {
 fn ranged(kind: Kind, part: f64, random: &mut SmallRng) -> u64 {
     let noise = random.random::<u64>();
     match kind {
-        // From 0 to 1, with the digits that the part allows.
+        // From 0 to 1, with the digits that this part of the bits allows.
         Kind::F64 => random.random::<f64>().to_bits() & !low_bits(64, 1.0 - part),
         Kind::F32 => u64::from(random.random::<f32>().to_bits()) & !low_bits(32, 1.0 - part),
         Kind::Int64 => noise & low_bits(64, part),
@@ -153,7 +153,7 @@ fn ranged(kind: Kind, part: f64, random: &mut SmallRng) -> u64 {
     }
 }
 
-/// Eight bytes similar to text; this part of the words is noise.
+/// Eight bytes similar to text; this fraction of the words is noise.
 fn text(part: f64, random: &mut SmallRng) -> u64 {
     const WORDS: [&[u8; 8]; 8] = [
         b"pressure",

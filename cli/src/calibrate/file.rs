@@ -1,23 +1,23 @@
-//! The files: writing them, and the description of their origin.
+//! The files: how they are written, and the description of their origin.
 
 use super::Error;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Replaces a file. A reader sees the old or the new one, never a part of it.
+/// Replaces a file. A reader sees the old or the new file, never a part.
 pub(super) fn write(path: &Path, text: Result<String, toml::ser::Error>) -> Result<(), Error> {
     let wrong = |why: String| Error::Write { file: path.to_owned(), why };
     let text = text.map_err(|error| wrong(error.to_string()))?;
     let new = path.with_extension(format!("toml.{}.new", std::process::id()));
     let written = std::fs::write(&new, text).and_then(|()| std::fs::rename(&new, path));
     written.map_err(|error| {
-        // A partial file is useless, and an error of its removal matters less than the first error.
+        // A partial file is useless, and a failed removal matters less than the first error.
         let _gone_or_not: std::io::Result<()> = std::fs::remove_file(&new);
         wrong(error.to_string())
     })
 }
 
-/// When, where, on which machine and by which command a file is made.
+/// The time, place, machine and command of a file's creation.
 pub(super) fn made() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();

@@ -1,8 +1,8 @@
-//! The sizes of this machine's memory hierarchy, on which the order depends in which datatypes are packed: pages, TLB, caches.
+//! The sizes of this machine's memory hierarchy (pages, TLB, caches), which determine the order in which datatypes are packed.
 //!
 //! Source: *Improving the Performance of MPI Derived Datatypes by Optimizing Memory-Access Cost* (Byna, Gropp, Sun, Thakur, 2003), section 5.3: the
-//! page size is the system's, T_p is found by the microbenchmark of Saavedra et al. (`walk`). The caches are found in the same way. What has no clear
-//! step in its curve is left to the processor's own tables.
+//! page size is the system's; T_p is found by the microbenchmark of Saavedra et al. (`walk`). The caches are found in the same way. If a curve has no
+//! clear step, the processor's own tables are used.
 
 mod step;
 mod walk;
@@ -18,28 +18,28 @@ use std::time::{Duration, Instant};
 use step::{Sample, step};
 use walk::Walk;
 
-/// The greatest number of rounds of either measurement.
+/// The maximum number of rounds of either measurement.
 pub(super) const ROUNDS: usize = 7;
-/// After these times no round of pages or of caches begins that would not end in time, except the first.
+/// After this time, no round of pages or of caches begins that would not end in time, except the first.
 const PAGES_TIME: Duration = Duration::from_millis(400);
 const CACHES_TIME: Duration = Duration::from_millis(2000);
 
-/// The greatest memory of a walk in bytes. Walks over pages touch a line of each page only.
+/// The maximum memory of a walk in bytes. Walks over pages touch only one line of each page.
 const MOST: usize = 192 << 20;
 
-/// The most lines of a walk that is linked anew for each size.
+/// The maximum number of lines of a walk that is relinked for each size.
 const SHORT: usize = 1 << 15;
 
-/// The numbers of pages of a walk. First-level data TLBs have 16 to 256 entries, second-level ones 512 and more.
+/// The numbers of pages in walks. First-level data TLBs have 16 to 256 entries, second-level ones 512 and more.
 const PAGES: RangeInclusive<usize> = 8..=384;
-/// The pages from one access to the next. Some processors keep up to eight neighbouring pages in one entry, which does not help with columns of
-/// matrices. An odd number reaches all sets of a TLB.
+/// The distance in pages from one access to the next. Some processors keep up to eight neighbouring pages in one entry, which does not help with
+/// columns of matrices. An odd number reaches all sets of a TLB.
 const APART: usize = 9;
 
-/// Measures. `own` are the tables of this processor. Calls `begin` for each round.
+/// Measures. `own` is the data from this processor's tables. Calls `begin` for each round.
 pub(super) fn measure(own: &Machine, mut begin: impl FnMut()) -> Memory {
     let page = page();
-    // Messages are in pages of the usual size: few programs have huge ones, and only for part of their memory.
+    // Messages are in pages of the usual size: few programs have huge pages, and only for part of their memory.
     let small = SmallPages::only();
     let (line, page_bytes) = (own.line.max(16), page.unwrap_or(own.page));
     let random = &mut SmallRng::seed_from_u64(17);
@@ -48,7 +48,7 @@ pub(super) fn measure(own: &Machine, mut begin: impl FnMut()) -> Memory {
     Memory { page_bytes: page, ..figures(&curve, &caches, own) }
 }
 
-/// The figures that the curves show: time by number of pages, and by bytes.
+/// The results from the curves: time by number of pages, and by bytes.
 fn figures(pages: &[Sample], caches: &[Sample], own: &Machine) -> Memory {
     let [l1, l2, l3] = windows(own);
     Memory {
@@ -60,15 +60,15 @@ fn figures(pages: &[Sample], caches: &[Sample], own: &Machine) -> Memory {
     }
 }
 
-/// The sizes at which a step belongs to the first, second and last cache: those nearer to the size in the processor's tables than to the sizes of the
-/// caches before and after it, as ratios.
+/// The sizes at which a step belongs to the first, second and last cache: those nearer, as ratios, to the size in the processor's tables than to the
+/// sizes of the neighbouring caches.
 fn windows(own: &Machine) -> [RangeInclusive<usize>; 3] {
     let between = |one: usize, other: usize| (one as f64 * other as f64).sqrt() as usize;
     let (to_l2, to_l3) = (between(own.l1.bytes, own.l2.bytes), between(own.l2.bytes, own.l3.bytes));
     [own.l1.bytes / 4..=to_l2, to_l2..=to_l3, to_l3..=own.l3.bytes.saturating_mul(3).min(MOST)]
 }
 
-/// Numbers from the first to the last of a range, some to each doubling.
+/// Numbers from the first to the last of a range, some per doubling.
 fn sizes(range: &RangeInclusive<usize>, to_a_doubling: usize) -> Vec<usize> {
     let (first, last) = ((*range.start()).max(to_a_doubling), *range.end());
     let mut sizes: Vec<usize> = Vec::new();
@@ -81,12 +81,12 @@ fn sizes(range: &RangeInclusive<usize>, to_a_doubling: usize) -> Vec<usize> {
     sizes
 }
 
-/// The place of a walk over pages that touches one line of each, in bytes. The lines use all sets of the first cache alike.
+/// The place, in bytes, of an access in a walk over pages that touches one line of each. The lines use all sets of the first cache evenly.
 fn spread(i: usize, page: usize, line: usize) -> usize {
     i * APART * page + i * line % page
 }
 
-/// The time of an access by the number of pages: of lines in different pages, without what as many neighbouring lines take.
+/// The time of an access to lines in different pages, by the number of pages, minus the time for the same number of neighbouring lines.
 fn pages(page: usize, line: usize, random: &mut SmallRng, begin: &mut impl FnMut()) -> Vec<Sample> {
     let mut counts = sizes(&PAGES, 8);
     counts.retain(|count| count * APART * page <= MOST);
@@ -120,7 +120,7 @@ fn caches(
         let (short, long) = counts.split_at(counts.partition_point(|count| *count <= SHORT));
         let mut ns: Vec<_> =
             short.iter().map(|count| Walk::new(&[*count], page, |i| i * line, random).time(*count)).collect();
-        // To link a walk of its own for each of the long ones would take longer than all the walks.
+        // Linking a separate walk for each long size would take longer than all the walks.
         let mut walk = Walk::new(long, page, |i| i * line, random);
         ns.extend(long.iter().map(|count| walk.time(*count)));
         ns
@@ -128,7 +128,7 @@ fn caches(
     sizes.into_iter().zip(ns).map(|(size, ns)| Sample { size, ns }).collect()
 }
 
-/// The least of several rounds, each of which gives the times of one curve: other work on the machine only adds time.
+/// The minimum over several rounds, each of which gives the times of one curve: other work on the machine only adds time.
 fn rounds(time: Duration, mut round: impl FnMut() -> Vec<f64>) -> Vec<f64> {
     let begin = Instant::now();
     let mut least = Vec::new();
@@ -152,7 +152,7 @@ fn page() -> Option<usize> {
     usize::try_from(page).ok().filter(|page| page.is_power_of_two())
 }
 
-/// While this lives, memory that is touched for the first time is in pages of the usual size, not in transparent huge ones.
+/// While this lives, newly touched memory is in pages of the usual size, not in transparent huge pages.
 struct SmallPages {
     before: bool,
 }
@@ -173,7 +173,7 @@ impl Drop for SmallPages {
     }
 }
 
-/// The figures in one line: those that were measured, then those of the processor's tables.
+/// The sizes in one line: first the measured ones, then those from the processor's tables.
 pub(super) fn line(memory: &Memory, own: &Machine) -> String {
     let size = |bytes: usize| match bytes {
         bytes if bytes % (1 << 20) == 0 => format!("{} MiB", bytes >> 20),

@@ -5,12 +5,13 @@ use super::round;
 use mpress::knowledge::{MeasuredLink, Point};
 use mpress::selector::Link;
 
-/// The link, when all measurements have arrived; `None` if no network is like that.
+/// The link, when all measurements have arrived; `None` if the values are impossible for a network.
 pub(super) fn link(measurements: &[Measurement]) -> Option<MeasuredLink> {
     let of = |what| measurements.iter().filter(move |measurement| measurement.what == what);
     let point = |measurement: &Measurement| Point { bytes: measurement.bytes, us: round(measurement.value) };
     let alone: Vec<_> = of(What::Alone).map(point).collect();
-    // The time of the shortest message, or of a longer one that happened to be faster: shorter ones are not slower.
+    // The time of the shortest message, or of a longer one that happened to be faster, because shorter messages
+    // cannot be slower.
     let latency_us = alone.iter().map(|point| point.us).fold(f64::INFINITY, f64::min);
     let link = Link { latency_us, bandwidth_mb_s: round(of(What::Together).next()?.value) };
     link.is_sane().then_some(MeasuredLink { link, alone })
@@ -36,7 +37,7 @@ mod tests {
         assert_eq!(found.alone[0], Point { bytes: 1, us: 27.12 });
         assert_eq!(found.alone.len(), 3);
         assert!(line(&found).starts_with("network: latency 26 us, 11.71 MB/s"));
-        assert_eq!(link(&[alone(1, 27.0), together(f64::NAN)]), None, "what was no number is no link");
+        assert_eq!(link(&[alone(1, 27.0), together(f64::NAN)]), None, "NaN is not a link");
         assert_eq!(link(&[alone(1, 27.0)]), None);
     }
 }

@@ -1,5 +1,5 @@
-//! A shim as a plugin that measures the network with an MPI to which this command is not linked: `pmpi-shim/src/job/calibrate.rs`. The only unsafe code
-//! of this command.
+//! A shim as a plugin that measures the network with an MPI to which this command is not linked: `pmpi-shim/src/job/calibrate.rs`. This is the only
+//! unsafe code of the command.
 
 #![allow(unsafe_code, reason = "functions of a library that is found at run time")]
 
@@ -52,7 +52,7 @@ pub(super) struct Measurement {
 /// The meaning of a measured value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
-    /// Microseconds of a message one way, while no other rank sent.
+    /// Microseconds of a one-way message while no other rank sent.
     Alone,
     /// MB/s that a rank received while all ranks of the sending nodes sent.
     Together,
@@ -83,12 +83,12 @@ pub(super) fn load(path: &Path) -> Result<MpiLibrary, Error> {
     let abi = |path: &Path| detect::by_library(path.file_name()?.to_str()?);
     let known = abi(path).or_else(|| abi(&path.canonicalize().ok()?));
     let abi = known.ok_or_else(|| Error::Unknown(path.to_owned()))?;
-    // Open MPI loads components that look for its symbols in the global scope.
+    // Open MPI loads components that look up its symbols in the global scope.
     Ok(MpiLibrary { library: open(path, RTLD_GLOBAL)?, abi })
 }
 
 fn open(path: &Path, scope: c_int) -> Result<Library, Error> {
-    // SAFETY: the file is an MPI or a shim, by its name and place or because the user says so: code that runs when the two are loaded also runs in
+    // SAFETY: the file is an MPI or a shim, by its name and place or because the user says so. Code that runs when the two are loaded also runs in
     // every program under `mpress run`.
     unsafe { Library::open(Some(path), RTLD_NOW | scope) }.map_err(|error| wrong(path, &error))
 }
@@ -152,7 +152,7 @@ impl Session {
         // Its code is called until the end of the process.
         std::mem::forget(library);
         let mut place = Place { rank: 0, ranks: 0, nodes: 0, world: std::ptr::null_mut() };
-        // SAFETY: a place for the result; this command makes the call once.
+        // SAFETY: a place for the result; this command makes the call only once.
         match unsafe { begin(&raw mut place) } {
             0 => Ok(Self { network, end, place, here: PhantomData }),
             code => Err(Error::Mpi(code)),

@@ -1,4 +1,4 @@
-//! Progress on standard error: a bar on a terminal, a plain line for each part elsewhere.
+//! Progress on standard error: a bar on a terminal, otherwise a plain line for each part.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
@@ -38,8 +38,8 @@ impl Progress {
         }
     }
 
-    /// Shows a step of the part: the number of completed steps, and the name of the current or last one. Not shown as plain lines, because there
-    /// would be too many.
+    /// Shows a step of the part: the number of completed steps, and the name of the current or last one. As plain lines there would be too many,
+    /// so they are not shown there.
     pub(super) fn step(&self, done: usize, what: &str) {
         if let Self::Bar(bar) = self {
             bar.set_position(done as u64);

@@ -4,7 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::Command;
 
-/// Options of launchers whose values may be names of programs, and the number of their values. Values of other options are not found as programs.
+/// Options of launchers whose values may be names of programs, and the number of their values. Values of other options are never mistaken for
+/// programs.
 const VALUES: [(&str, usize); 22] = [
     ("launcher", 1),
     ("launcher-exec", 1),
@@ -57,7 +58,7 @@ pub(super) fn is_run(words: &[OsString], place: usize) -> bool {
     words.get(place..).is_some_and(|program| without_run(program).len() < program.len())
 }
 
-/// The command with this `mpress` at `place`. If it contains `mpress run`, that is left out.
+/// The command with this `mpress` at `place`. An existing `mpress run` is left out.
 pub(super) fn job(words: &[OsString], place: usize, mpress: &Path, preload: &Path) -> Option<Command> {
     let (launcher, rest) = words.split_first()?;
     let (options, program) = rest.split_at_checked(place.checked_sub(1)?)?;

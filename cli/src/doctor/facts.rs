@@ -3,7 +3,6 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use mpress::knowledge::Memory;
 use mpress::{Knowledge, SameNode, Settings, Strategy};
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object, ObjectSymbol, ReadRef};
@@ -21,16 +20,16 @@ pub(super) struct Facts {
     pub(super) rank: u64,
     pub(super) node: String,
     pub(super) version: String,
-    /// The library to preload, and a digest of it and its shims; or why there is none.
+    /// The library to preload, and a digest of it and its shims; or the reason why there is none.
     pub(super) library: Result<(String, u64), String>,
     pub(super) program: Result<String, String>,
-    /// Why nothing can be preloaded into the program, if so.
+    /// The reason why nothing can be preloaded into the program, if so.
     pub(super) out_of_reach: Option<String>,
-    /// The ABI of the MPI that the program is linked to, if any, and its file, if it is found.
+    /// The ABI of the MPI that the program is linked to, if any, and the MPI's file, if found.
     pub(super) mpi: Option<(Abi, Option<String>)>,
     /// The number of ranks according to the launcher.
     pub(super) size: Option<u64>,
-    /// The ABI of the MPI that the launcher belongs to, where that is certain.
+    /// The ABI of the MPI that the launcher belongs to, if that is certain.
     pub(super) launcher: Option<Abi>,
     /// Shims that are missing next to the library.
     pub(super) missing: Vec<Abi>,
@@ -47,8 +46,10 @@ pub(super) struct Chosen {
     pub(super) disabled: bool,
     pub(super) off: bool,
     pub(super) same_node: bool,
-    /// Whether the network was measured; `Err` if the measurements cannot be read.
-    pub(super) measured: Result<bool, String>,
+    /// Why a file of a setting cannot be used, if so.
+    pub(super) unusable: Option<String>,
+    /// Whether the network was measured.
+    pub(super) measured: bool,
     /// The line about variables that are no settings.
     pub(super) unknown: Option<String>,
 }
@@ -65,8 +66,9 @@ impl Facts {
             let digest = digest(&path)?;
             Ok((path.display().to_string(), digest))
         });
+        let rank = launcher::rank().unwrap_or(0);
         Self {
-            rank: launcher::rank().unwrap_or(0),
+            rank,
             node: nodename(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             tools,
@@ -78,7 +80,7 @@ impl Facts {
             launcher: launcher::abi(),
             missing,
             settings: Settings::from_vars(std::env::vars_os())
-                .map(|settings| chosen(&settings))
+                .map(|settings| chosen(&settings, rank))
                 .map_err(|error| error.to_string()),
         }
     }
@@ -97,24 +99,15 @@ impl Facts {
     }
 }
 
-fn chosen(settings: &Settings) -> Chosen {
-    let measured = match &settings.heuristics {
-        None => Ok(false),
-        Some(folder) => {
-            let (knowledge, mut errors) = Knowledge::read(folder);
-            errors.extend(Memory::read(folder).err());
-            match errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ") {
-                none if none.is_empty() => Ok(knowledge.link_measured),
-                errors => Err(errors),
-            }
-        }
-    };
+fn chosen(settings: &Settings, rank: u64) -> Chosen {
+    let knowledge = settings.heuristics.as_deref().map(|folder| Knowledge::read(folder).0);
     Chosen {
         text: settings.in_common().to_toml(),
         disabled: settings.disable,
         off: settings.strategy == Strategy::Off,
         same_node: settings.same_node == SameNode::Compress,
-        measured,
+        unusable: settings.check_files(rank == 0).err().filter(|_| !settings.disable),
+        measured: knowledge.is_some_and(|knowledge| knowledge.link_measured),
         unknown: settings.unknown_line(),
     }
 }
@@ -127,7 +120,7 @@ fn nodename() -> String {
 
 const ABIS: [Abi; 3] = [Abi::OpenMpi, Abi::Mpich, Abi::Standard];
 
-/// The shims that are not next to the library.
+/// The shims that are missing next to the library.
 fn missing(preload: &Path) -> Vec<Abi> {
     ABIS.into_iter().filter(|abi| libraries::shim(preload, *abi).is_err()).collect()
 }

@@ -170,13 +170,18 @@ fn settings(ranks: &[Facts]) -> Vec<Finding> {
     };
     let Some(chosen) = chosen else { return Vec::new() };
     let mut findings = vec![Finding::Well("settings: the same on every rank".to_owned())];
-    findings.push(match &chosen.measured {
-        Ok(true) => Finding::Well("network: measured".to_owned()),
-        Ok(false) => Finding::Note(
+    for facts in ranks {
+        let why = facts.settings.as_ref().ok().and_then(|chosen| chosen.unusable.as_ref());
+        let finding = why.map(|why| Finding::Wrong(format!("settings: on {}: {why}", facts.node)));
+        findings.extend(finding.filter(|finding| !findings.contains(finding)));
+    }
+    findings.push(if chosen.measured {
+        Finding::Well("network: measured".to_owned())
+    } else {
+        Finding::Note(
             "network: not measured; each job measures it shortly at its start, `mpress calibrate` at more length"
                 .to_owned(),
-        ),
-        Err(why) => Finding::Wrong(format!("network: {why}")),
+        )
     });
     findings.extend(chosen.unknown.iter().map(|line| Finding::Note(format!("settings: {line}"))));
     findings.push(verdict(chosen, nodes(ranks).len()));
@@ -208,7 +213,8 @@ mod tests {
             disabled: false,
             off: false,
             same_node: false,
-            measured: Ok(false),
+            unusable: None,
+            measured: false,
             unknown: None,
         };
         Facts {
@@ -284,9 +290,8 @@ mod tests {
         assert!(all(|facts| facts.size = Some(3)).contains("3 ranks were started, but only 2"));
         assert!(all(|facts| facts.missing = vec![Abi::Mpich]).contains("shim for the ABI mpich"));
         assert!(all(|facts| facts.mpi = Some((Abi::Mpich, None))).contains("not found"));
-        assert!(
-            all(|facts| facts.settings.as_mut().unwrap().measured = Err("network.toml: bad".into()))
-                .contains("network.toml")
-        );
+        let unusable = |facts: &mut Facts| facts.settings.as_mut().unwrap().unusable = Some("/h: bad".into());
+        assert_eq!(change(unusable), "WRONG settings: on n1: /h: bad");
+        assert_eq!(all(unusable).lines().count(), 2, "a line for each node");
     }
 }

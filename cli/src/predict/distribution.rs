@@ -1,4 +1,5 @@
-//! How often each message of a rank is received (figure 4), summarised: a rank may receive very many different messages.
+//! How often each message of a rank is received (figure 4), summarised because a rank may receive very many different
+//! messages.
 
 use super::input::Calls;
 use std::collections::BTreeMap;
@@ -11,11 +12,11 @@ const LISTED: usize = 20;
 /// The distribution of the messages of a rank.
 #[derive(Default)]
 pub(super) struct Distribution {
-    /// Calls of each message, in the order of their first calls; with many messages, means of neighbours.
+    /// Calls of each message, in the order of their first calls; if there are many messages, means of neighbours.
     pub(super) bars: Vec<f64>,
     /// The number of messages per bar.
     pub(super) width: usize,
-    /// Call counts and the number of messages that were received this often, most frequent first.
+    /// Call counts, each with the number of messages received that often, most frequent first.
     times: Vec<(u64, usize)>,
     /// The lowest and the highest call count that is not listed, and the number of those messages.
     others: Option<(u64, u64, usize)>,

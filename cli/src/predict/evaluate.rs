@@ -15,7 +15,7 @@ use std::path::PathBuf;
 pub(super) const WINDOWS: [usize; 21] =
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200];
 
-/// The strategies of windows, by their names.
+/// The replacement strategies of windows, by name.
 pub(super) const REPLACE: [(&str, Replace); 3] =
     [("lru", Replace::LeastRecentlyUsed), ("fifo", Replace::FirstIn), ("lfu", Replace::LeastFrequentlyUsed)];
 
@@ -73,9 +73,9 @@ pub(super) struct Evaluated {
     /// Receive calls, and different messages.
     pub(super) calls: Spread,
     pub(super) messages: Spread,
-    /// That of the first rank.
+    /// The distribution of the first rank.
     pub(super) distribution: Distribution,
-    /// For each strategy of `REPLACE`, for each size of `WINDOWS`.
+    /// For each strategy of `REPLACE` and each size in `WINDOWS`.
     windows: [[Outcomes; WINDOWS.len()]; REPLACE.len()],
     /// By the predictors' names.
     predictors: Vec<(&'static str, Outcomes)>,
@@ -102,7 +102,7 @@ impl Evaluated {
         found.map_or_else(Outcomes::default, |(_, outcomes)| *outcomes)
     }
 
-    /// The result of a window: its index in `REPLACE`, and that of its size in `WINDOWS`.
+    /// The result of a window: the indices of its strategy in `REPLACE` and of its size in `WINDOWS`.
     pub(super) fn window(&self, strategy: usize, size: usize) -> Outcomes {
         self.windows.get(strategy).and_then(|sizes| sizes.get(size)).copied().unwrap_or_default()
     }
@@ -141,7 +141,7 @@ const OF_NUMBERS: [(&str, OfNumbers); 7] = [
     }),
 ];
 
-/// The project's own: knowing the site of the next call, like the tag-based ones, and not knowing it.
+/// The project's own predictor: with and without knowledge of the site of the next call.
 const TOURNAMENT: [(&str, bool); 2] = [("tournament", true), ("tournament-untagged", false)];
 
 /// All of them, in the order of the tables.
@@ -176,7 +176,7 @@ pub(super) fn run(
 
 /// The hit ratio of a predictor: the mean over runs of it that begin at each of the first `starts` calls.
 fn averaged(calls: &Calls, name: &str, initialisation: bool, starts: u32) -> Outcome {
-    // On a rank with fewer calls, it starts at each of them.
+    // On a rank with fewer calls, a run begins at each of them.
     let starts = (starts as usize).min(calls.len()).max(1);
     let mut sum = Outcome { ratio: 0.0, memory: 0 };
     for start in 0..starts {

@@ -154,7 +154,7 @@ fn unpacking(error: &std::io::Error) -> String {
 fn parse<R: BufRead>(lines: &mut Lines<R>, number: &mut u64) -> Result<Calls, Why> {
     let bad = |why: &dyn Display| Why::Line(why.to_string());
     if lines.next()? != Some(COLUMNS) {
-        return Err(bad(&format_args!("the names of the columns should stand here: {COLUMNS}")));
+        return Err(bad(&format_args!("the names of the columns are expected here: {COLUMNS}")));
     }
     let mut calls = Calls::default();
     let mut ids = Interner::new(MOST_IDS);
@@ -166,7 +166,7 @@ fn parse<R: BufRead>(lines: &mut Lines<R>, number: &mut u64) -> Result<Calls, Wh
         let Some(text) = lines.next()? else { return Ok(calls) };
         let line = Line::parse(text).map_err(|why| bad(&why))?;
         if last.is_some_and(|last| last >= line.seq) {
-            return Err(bad(&"the calls are not in their order (column seq)"));
+            return Err(bad(&"the calls are out of order (column seq)"));
         }
         last = Some(line.seq);
         if calls.len() == MOST_CALLS {

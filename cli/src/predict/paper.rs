@@ -2,7 +2,7 @@
 
 use super::input::Run;
 
-/// Table 1: the predictors' memory for BT and SP with 49 ranks, CG with 64, in messages.
+/// Table 1: the predictors' memory in messages, for BT and SP with 49 ranks and CG with 64.
 const MEMORY: [(&str, [usize; 3]); 4] = [
     ("tagging", [12, 12, 10]),
     ("single-cycle", [43, 43, 138]),

@@ -1,4 +1,4 @@
-//! What was measured for every message, as CSV: for the design of strategies.
+//! The measurements of each message, as CSV, for the design of strategies.
 
 use super::measure::{Caches, Measured};
 use serde::Serialize;
@@ -8,7 +8,7 @@ use std::io::Write;
 #[derive(Serialize)]
 struct Record<'a> {
     file: &'a str,
-    /// The index of the message in its file, among those that are replayed.
+    /// The index of the message in its file, among the replayed messages.
     message: usize,
     bytes: usize,
     kind: &'a str,

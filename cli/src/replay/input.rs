@@ -18,7 +18,7 @@ pub(super) struct Input {
     pub(super) messages: Vec<Vec<u8>>,
 }
 
-/// A line of a trace: a receive call. Columns that are not needed here are left out.
+/// A line of a trace: a receive call. Unneeded columns are left out.
 #[derive(Deserialize)]
 struct Call {
     count: usize,
@@ -52,7 +52,7 @@ pub(super) fn read(
 fn read_file(path: &Path) -> Result<File, Error> {
     std::fs::metadata(path).map_err(|error| wrong(path, error))?;
     let file = File::read(path).map_err(line)?;
-    file.ok_or_else(|| wrong(path, "not a file of messages: the extension says of what (f64, i32, bin ...)"))
+    file.ok_or_else(|| wrong(path, "not a file of messages (extension f64, i32, bin ...)"))
 }
 
 fn from_file(file: &File, ranks_per_node: Option<NonZeroI32>) -> Input {
@@ -73,7 +73,7 @@ fn from_file(file: &File, ranks_per_node: Option<NonZeroI32>) -> Input {
 /// The messages of a trace by kind, filled with consecutive parts of the payload.
 fn from_trace(path: &Path, payload: Option<&Path>) -> Result<Vec<Input>, Error> {
     let payload =
-        payload.ok_or_else(|| wrong(path, "a trace has no payload; --payload says where to take it from"))?;
+        payload.ok_or_else(|| wrong(path, "a trace has no payload; take one from a file with --payload"))?;
     let file = read_file(payload)?;
     let bytes = file.pieces(Piece::Bytes(usize::MAX)).concat();
     if bytes.is_empty() {

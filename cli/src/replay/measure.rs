@@ -8,7 +8,7 @@ use mpress_corpus::cold::{Surcharge, Work, sample};
 
 /// Passes over a file; the result is the median of a message's times.
 const PASSES: usize = 5;
-/// The maximum number of messages of a kind that are timed cold, for each codec, and how often each is timed.
+/// The maximum number of messages of a kind that are timed cold for each codec, and the number of repeats.
 const COLD: usize = 64;
 const COLD_PASSES: usize = 3;
 
@@ -17,7 +17,7 @@ pub(super) struct Measured<'a> {
     pub(super) name: &'a str,
     pub(super) kind: Kind,
     pub(super) messages: &'a [Vec<u8>],
-    /// By codec, the result for each message; its `wire_len` is `None` where the frame is not shorter.
+    /// For each codec, the result for each message; its `wire_len` is `None` if the frame is not shorter.
     pub(super) codecs: Vec<(Codec, Vec<Outcome>)>,
 }
 
@@ -35,12 +35,12 @@ pub(super) struct Outcome {
 pub(super) enum Caches {
     /// They do not: the program has worked since the last message.
     Cold,
-    /// They do: message follows message.
+    /// They do: messages follow each other.
     Hot,
 }
 
 impl Caches {
-    /// As tables say it.
+    /// The name in tables.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Cold => "cold caches",
@@ -66,7 +66,7 @@ impl Outcome {
     }
 }
 
-/// Measures all codecs that are made for the kind of each input; with cold caches only where that `is_wanted`.
+/// Measures all codecs that are made for the kind of each input; with cold caches only if `is_wanted`.
 pub(super) fn measure(inputs: &[Input], is_wanted: bool) -> Result<Vec<Measured<'_>>, Error> {
     let mut measured = inputs.iter().map(hot).collect::<Result<Vec<_>, _>>()?;
     if !is_wanted {
@@ -74,7 +74,7 @@ pub(super) fn measure(inputs: &[Input], is_wanted: bool) -> Result<Vec<Measured<
     }
     let mut work = Work::default();
     for kind in Kind::ALL {
-        // Code and tables of a codec are the same for all messages of a kind, so these share one sample.
+        // Code and tables of a codec are the same for all messages of a kind, so one sample serves all.
         let mut files: Vec<_> = measured.iter_mut().filter(|file| file.kind == kind).collect();
         for codec in Codec::all() {
             cold(codec, kind, &mut files, &mut work)?;
@@ -114,7 +114,7 @@ fn hot(input: &Input) -> Result<Measured<'_>, Error> {
     Ok(Measured { name, kind: *kind, messages, codecs })
 }
 
-/// Adds what a codec takes longer with cold caches to the outcomes of files of a kind.
+/// Adds the extra time of a codec with cold caches to the outcomes of files of a kind.
 fn cold(codec: Codec, kind: Kind, files: &mut [&mut Measured<'_>], work: &mut Work) -> Result<(), Error> {
     let all = files.iter().flat_map(|file| {
         let outcomes = file.codecs.iter().find(|(other, _)| *other == codec).map(|(_, outcomes)| outcomes);
@@ -135,7 +135,7 @@ fn cold(codec: Codec, kind: Kind, files: &mut [&mut Measured<'_>], work: &mut Wo
             decode.push((lens[at], cold.decode_ns - hot.decode_ns));
         }
     }
-    // Of messages that are sent raw, and of those that are sent compressed. If the sample has none, they are taken to be like the others.
+    // The times of messages sent raw, and of those sent compressed. If the sample lacks one group, the other stands in for it.
     if let Some(at) = encode.iter().position(Vec::is_empty) {
         encode[at] = encode[1 - at].clone();
     }

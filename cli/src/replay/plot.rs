@@ -1,4 +1,5 @@
-//! The result as a picture: for each link the total time of every strategy, relative to sending all raw.
+//! The result as a picture: for each link, the total time of every strategy, relative to sending all
+//! messages raw.
 
 use super::simulate::Times;
 use super::{TRANSFERS, Table};
@@ -17,7 +18,7 @@ const STRATEGIES: [Strategy; 3] = [
     ("oracle", RGBColor(0xe0, 0x8e, 0x2b), |times| times.oracle.ns),
 ];
 
-/// Writes the picture: a row of charts for caches, a chart for each transfer.
+/// Writes the picture: a row of charts for each state of the caches, a chart for each transfer.
 pub(super) fn write(file: &Path, tables: &[Table]) -> Result<(), String> {
     draw(file, tables).map_err(|error| error.to_string())
 }

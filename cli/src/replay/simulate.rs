@@ -12,7 +12,7 @@ use std::time::Instant;
 /// How a strategy sends a file.
 type Send = fn(&Channel<'_>) -> Sent;
 
-/// The strategies that decide for each message. A new one is a row here.
+/// The strategies that decide for each message. A new strategy is a row here.
 const DECIDING: [(&str, Send); 2] = [("ras", ras), ("adaptive", adaptive)];
 
 /// A file over a link.
@@ -22,16 +22,16 @@ pub(super) struct Channel<'a> {
     pub(super) link: Link,
     pub(super) transfer: Transfer,
     pub(super) caches: Caches,
-    /// Mechanisms of the selector; each is left out in a row of its own.
+    /// Mechanisms of the selector; each is disabled in a separate row.
     pub(super) ablate: &'a [Mechanism],
-    /// What cold caches add to decisions.
+    /// The time that cold caches add to decisions.
     pub(super) cold_decisions: Decisions<f64>,
 }
 
-/// Nanoseconds of decisions: without a sample of the message, and with one.
+/// Nanoseconds of decisions, without a sample of the message and with one.
 pub(super) type Decisions<T> = [T; 2];
 
-/// What comes of a strategy for all messages of a file.
+/// The result of a strategy for all messages of a file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sent {
     pub(super) strategy: String,
@@ -41,17 +41,17 @@ pub(super) struct Sent {
     pub(super) compressed: usize,
     /// Bytes that are sent.
     pub(super) wire_bytes: usize,
-    /// Decisions with hot caches, and with cold ones.
+    /// Time of decisions with hot caches, and with cold ones.
     pub(super) deciding: [Decisions<Vec<f64>>; 2],
 }
 
-/// What comes of all strategies for a file, or for several.
+/// The results of all strategies for one or several files.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Times {
     /// The number of messages.
     pub(super) messages: usize,
     pub(super) raw_bytes: usize,
-    /// All raw.
+    /// All messages raw.
     pub(super) raw: Sent,
     /// Each codec for all messages that it supports, in the order of reports.
     pub(super) fixed: Vec<Sent>,
@@ -68,7 +68,7 @@ fn clock_ns() -> f64 {
     median((0..1001).map(|_| elapsed(Instant::now())).collect()).unwrap_or(0.0)
 }
 
-/// The middle value.
+/// The median.
 pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()
@@ -119,7 +119,8 @@ impl Channel<'_> {
         }
     }
 
-    /// Sends all messages by one codec, as a job with `MPRESS_STRATEGY=fixed:CODEC`. One that is not made for the kind sends them raw.
+    /// Sends all messages with one codec, as in a job with `MPRESS_STRATEGY=fixed:CODEC`. If the codec is not made for the kind, sends them
+    /// raw.
     fn fixed(&self, codec: Codec) -> Sent {
         let mut sent = Sent { strategy: codec.name().into(), ..Sent::default() };
         for at in 0..self.file.messages.len() {
@@ -180,7 +181,7 @@ impl Times {
     }
 }
 
-/// Lets the Run-time Adaptive Strategy decide. Its decisions cost about the same, and are not charged.
+/// Lets the Run-time Adaptive Strategy decide. Its decisions cost about the same as the selector's, and are not charged.
 fn ras(channel: &Channel<'_>) -> Sent {
     let Channel { file, caches, .. } = *channel;
     let knowledge = Knowledge { link: channel.link, ..channel.knowledge.clone() };
@@ -218,7 +219,7 @@ fn adaptive_without(channel: &Channel<'_>, mechanism: Option<Mechanism>) -> Sent
 /// The number of decisions that are timed with cold caches.
 const COLD: usize = 192;
 
-/// What cold caches add to decisions, by a sample from all channels.
+/// The time that cold caches add to decisions, from a sample of all channels.
 pub(super) fn cold_decisions(channels: &[Channel<'_>]) -> Decisions<f64> {
     let mut work = Work::default();
     let mut deciding: [Decisions<Vec<f64>>; 2] = Default::default();
@@ -237,11 +238,11 @@ pub(super) fn cold_decisions(channels: &[Channel<'_>]) -> Decisions<f64> {
         }
     }
     let [hot, cold] = deciding.map(|caches| caches.map(|all| median(all).unwrap_or(f64::NAN)));
-    // Of a sort that the sample does not have there are few.
+    // Kinds of decisions that the sample lacks are rare.
     std::array::from_fn(|sort| (cold[sort] - hot[sort]).max(0.0))
 }
 
-/// The same; before each decision, `work` does what it wants, and says whether the caches are cold after that.
+/// The same; before each decision, runs `work`, which returns whether the caches are then cold.
 fn select(channel: &Channel<'_>, without: Option<Mechanism>, mut work: impl FnMut(usize) -> bool) -> Sent {
     let Channel { file, caches, .. } = *channel;
     let clock_ns = clock_ns();
@@ -253,12 +254,12 @@ fn select(channel: &Channel<'_>, without: Option<Mechanism>, mut work: impl FnMu
     let mut sent = Sent::default();
     for (at, message) in file.messages.iter().enumerate() {
         if message.len() < selector.shortest(file.kind) {
-            // The engine passes it by without asking the selector, as with the strategy `off`.
+            // The engine passes such messages on without asking the selector, as with the strategy `off`.
             sent.add(channel, at, None);
             continue;
         }
         let is_cold = work(at);
-        // Whoever sends the message reads it anyway, the MPI or the codec.
+        // Whoever sends the message reads it anyway: the MPI or the codec.
         black_box(message.iter().fold(0, |all, byte| all | byte));
         let start = Instant::now();
         let mut decision = selector.decide(file.kind, message);
@@ -266,7 +267,7 @@ fn select(channel: &Channel<'_>, without: Option<Mechanism>, mut work: impl FnMu
         sent.ns += ns;
         let sort = usize::from(decision.level().is_some());
         sent.deciding[usize::from(is_cold)][sort].push(ns);
-        // What loading the code took, of codecs that encoded a part: a message that the same one encodes after that does not take it again.
+        // The time to load the code of codecs that encoded a part: a following message with the same codec does not take it again.
         let mut loaded = Vec::new();
         while let Some(probe) = decision.probe()
             && let Some(codec) = codec(probe.offer)
@@ -310,7 +311,7 @@ fn outcome<'a>(file: &'a Measured<'_>, codec: Codec, at: usize) -> Option<&'a Ou
     outcomes.get(at)
 }
 
-/// Encodes a part of a message; its length, and the time of that.
+/// Encodes a part of a message. Returns its length and the time.
 fn encode_part(codec: Codec, file: &Measured<'_>, part: &[u8], caches: Caches) -> Option<(usize, f64)> {
     thread_local! {
         static WORK: RefCell<Work> = RefCell::default();
@@ -318,7 +319,7 @@ fn encode_part(codec: Codec, file: &Measured<'_>, part: &[u8], caches: Caches) -
     let (mut encoder, _) = codec.instances(file.kind)?;
     let mut wire = vec![0; encoder.max_encoded_len(part.len())?];
     let (mut len, mut ns) = (None, 0.0);
-    // The first time, the operating system finds memory for it.
+    // The first time, the operating system allocates memory for it.
     for _ in 0..2 {
         if caches == Caches::Cold {
             WORK.with_borrow_mut(Work::run);

@@ -6,7 +6,7 @@ use super::simulate::{Decisions, Times, median};
 use mpress::Codec;
 use std::fmt::Write as _;
 
-/// The result of each codec for all messages; messages that it does not support or does not make shorter are sent raw.
+/// The result of each codec for all messages. Messages that it does not support or does not make shorter are sent raw.
 pub(super) fn by_codec(files: &[Measured<'_>], caches: &[Caches]) -> String {
     let mut text = String::new();
     for caches in caches {
@@ -59,10 +59,10 @@ fn ratio(raw: usize, wire: usize) -> f64 {
     if wire == 0 { 1.0 } else { raw as f64 / wire as f64 }
 }
 
-/// The most files beside each other in a table of strategies.
+/// The maximum number of files side by side in a table of strategies.
 const COLUMNS: usize = 8;
 
-/// Two tables for each link: the strategies that matter with each file in a line, and all strategies.
+/// Two tables for each link: the strategies that matter, with a line for each file, and all strategies.
 pub(super) fn of(tables: &[Table], cold_decisions: &Decisions<f64>) -> String {
     let mut text = String::new();
     for table in tables {
@@ -123,7 +123,7 @@ fn line(name: &str, times: &Times, best: &str) -> String {
     )
 }
 
-/// The time of each strategy over that of raw messages, for some files and in total.
+/// The time of each strategy relative to raw messages, for some files and in total.
 fn by_strategy(files: &[(String, Times)], total: &Times) -> String {
     let mut text = format!("{:<20}", "time over all raw");
     let name = |file: &str| file.chars().take(14).collect::<String>();

@@ -1,4 +1,5 @@
-//! Charts as SVG inside a page, drawn with the classes of its style sheet, so that they follow its light and dark colours.
+//! Charts as inline SVG in a page, drawn with the classes of its style sheet, so that they follow its light and dark
+//! colours.
 
 mod bars;
 mod columns;
@@ -14,14 +15,14 @@ use super::xml::{Attributes, Xml};
 
 /// The width of all charts, in the pixels of an unscaled page.
 const WIDTH: f64 = 760.0;
-/// The width of a digit in a wide font at the size of the style sheet; letters are narrower.
+/// The width of a digit in a wide font at the style sheet's size; letters are narrower.
 const CHARACTER: f64 = 7.7;
 /// The minimum size of a mark, so that it is visible.
 const LEAST: f64 = 1.0;
 /// The gap between a text and its neighbour.
 const GAP: f64 = 6.0;
 
-/// A legend: classes of the style sheet, and what is drawn in their colours.
+/// A legend: classes of the style sheet, and the meaning of their colours.
 pub(super) fn key(xml: &mut Xml, entries: impl IntoIterator<Item = (&'static str, String)>) {
     xml.element("ul", &[("class", &"key")], |xml| {
         for (class, text) in entries {
@@ -45,7 +46,7 @@ enum Anchor {
 struct Canvas<'a>(&'a mut Xml);
 
 impl Canvas<'_> {
-    /// A drawing of some height, with a description of what it shows for readers who cannot see it.
+    /// A drawing of some height, with a description for readers who cannot see it.
     fn draw(xml: &mut Xml, height: f64, shows: &str, inside: impl FnOnce(&mut Canvas<'_>)) {
         let size = format!("0 0 {WIDTH} {}", round(height));
         let attributes: Attributes<'_> = &[("viewBox", &size), ("role", &"img"), ("aria-label", &shows)];
@@ -89,7 +90,7 @@ fn room<'a>(texts: impl IntoIterator<Item = &'a str>) -> f64 {
     texts.into_iter().map(|text| text.chars().count()).max().unwrap_or(0) as f64 * CHARACTER
 }
 
-/// As much of a text as fits.
+/// The part of a text that fits.
 fn fit(text: &str, room: f64) -> String {
     let most = (room / CHARACTER) as usize;
     if text.chars().count() <= most {
@@ -113,7 +114,7 @@ impl Scale {
         start + if part.is_finite() { part.clamp(0.0, 1.0) } else { 0.0 } * (end - start)
     }
 
-    /// Round values over the whole range, in steps of a 1, 2 or 5, and not less than `least`.
+    /// Round values over the whole range, in steps of 1, 2 or 5 times a power of ten, at least `least`.
     fn ticks(&self, least: f64) -> Vec<f64> {
         let (from, to) = self.values;
         let rough = (to - from) / 5.0;

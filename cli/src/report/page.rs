@@ -7,13 +7,13 @@ use super::units::{bytes, count, fixed, percent, time};
 use super::xml::Xml;
 use mpress::report::{CodecCounts, Counts, DestinationCounts, Gain, JobReport};
 
-/// Colours of codecs; the codecs that sent the least share one.
+/// Colours of codecs; the codecs that sent the least share one colour.
 const COLOURS: [&str; 7] = ["c0", "c1", "c2", "c3", "c4", "c5", "c6"];
 
-/// The maximum number of groups of bars in a chart; the others are combined into one more. The table below lists all of them.
+/// The maximum number of groups of bars in a chart. The others are combined into one more; the table below lists all of them.
 const GROUPS: usize = 12;
 
-/// The page: a report with its verdict as headline, or several after a comparison.
+/// The page: one report with its verdict as headline, or several after a comparison.
 pub(super) fn page(reports: &[Named]) -> String {
     let title = match reports {
         [only] => format!("{}: mpress report", only.report.job.program),
@@ -66,7 +66,7 @@ fn compare(xml: &mut Xml, reports: &[Named]) {
     table(xml, &comparison(reports));
 }
 
-/// A report, its verdict as a heading of this rank.
+/// A report, with its verdict as a heading of this rank.
 fn whole(xml: &mut Xml, Named { file, report }: &Named, rank: &str) {
     xml.leaf(rank, &[], &report.verdict);
     xml.element("table", &[("class", &"facts")], |xml| {

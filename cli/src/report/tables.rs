@@ -16,7 +16,7 @@ pub(super) struct Table {
     pub(super) has_total: bool,
 }
 
-/// Shown where there is no number.
+/// Shown instead of a missing number.
 const NONE: &str = "-";
 
 /// The job and its totals.
@@ -157,7 +157,7 @@ pub(super) fn class(length: u64) -> SizeClass {
     SizeClass::of(usize::try_from(length).unwrap_or(usize::MAX))
 }
 
-/// From the shortest message of a class to below the shortest of the next.
+/// From the shortest length of a class to just below the next class.
 pub(super) fn class_name(class: SizeClass) -> String {
     let start = length(class.start() as u64);
     if class.end() == usize::MAX {
@@ -210,7 +210,8 @@ fn gain(gain: &Gain) -> Table {
     }
 }
 
-/// The time in MPI: by call, by communicator, and by peer, of which the page has those with the most.
+/// The time in MPI: by call, by communicator, and by peer. Of peers, the page has those with the most
+/// time.
 fn in_mpi(in_mpi: &InMpi) -> [Table; 3] {
     const PEERS: usize = 32;
     let whole = in_mpi.ranks_s.iter().sum();
@@ -245,7 +246,7 @@ fn in_mpi(in_mpi: &InMpi) -> [Table; 3] {
     ]
 }
 
-/// As a part of the time that sending all raw would have taken.
+/// As a fraction of the time that sending all messages raw would have taken.
 fn part(seconds: f64, gain: &Gain) -> String {
     percent(seconds, gain.raw_s).unwrap_or_else(|| NONE.into())
 }

@@ -77,7 +77,7 @@ fn trimmed(number: String) -> String {
     number.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A part of a whole in percent; `None` if there is no whole.
+/// A part of a whole in percent; `None` if the whole is zero.
 pub(super) fn percent(part: f64, whole: f64) -> Option<String> {
     (whole > 0.0).then(|| format!("{} %", one_decimal(part / whole * 100.0)))
 }

@@ -143,20 +143,20 @@ pub(crate) unsafe fn append<W: Word>(
         let (to, mut at) = (out.as_mut_ptr(), out.len());
         for (group, width) in groups {
             debug_assert!(u32::from(*width) <= W::BITS && at - out.len() <= len);
-            // SAFETY: the groups before this one are kept whole, so it begins within the `len` bytes, which have room for a group behind them. Those may be
-            // uninitialised, and nothing else refers to them while `pack` writes.
+            // SAFETY: the groups before this one are kept whole, so it begins within the `len` bytes, after which there is room for a group. These
+            // bytes may be uninitialised, and nothing else refers to them while `pack` writes.
             pack(group, *width, unsafe { &mut *to.add(at).cast() });
             at += lane_bits::<W>(*width) as usize;
         }
         debug_assert!(at - out.len() >= len);
-        // SAFETY: the groups are as long, and all of them have been written.
+        // SAFETY: the groups have this length, and all of them have been written.
         unsafe { out.assume_written(len) };
         return Ok(());
     }
     without_room_behind::<W>(groups, len, out, pack)
 }
 
-/// The same, where no room is left behind the groups.
+/// The same, without room after the groups.
 #[cold]
 #[inline(never)]
 fn without_room_behind<'a, W: Word>(
@@ -220,7 +220,7 @@ fn packed([a, b]: [V; 2], layout: &Lanes, bits: u32) -> [__m128i; 4] {
     // The previous lane of each lane. The first lane has none, but takes no bits from it.
     let before_a = _mm256_permute4x64_epi64::<0x93>(a);
     let before_b = _mm256_blend_epi32::<3>(_mm256_permute4x64_epi64::<0x93>(b), before_a);
-    // As many bits of the previous lane lie before the byte that they share; its other bits are inserted below the lane.
+    // As many bits of the previous lane precede the byte that they share; its other bits are inserted below the lane.
     let ([shift_a, shift_b], all) = (shifts(bits), splat(u64::from(bits)));
     let [spilt_a, spilt_b] = [sub::<u64>(all, shift_a), sub::<u64>(all, shift_b)];
     let [together_a, together_b] = load_both(&layout.together);
@@ -247,7 +247,7 @@ fn narrow([a, b]: [V; 2], bits: u32) -> u64 {
     _pext_u64(even | odd << 8, 0x0101_0101_0101_0101 * ((1 << bits) - 1))
 }
 
-/// Whether a packed lane may span nine bytes: that one begins so late in a byte only with 59, 61, 62 and 63 bits.
+/// Whether a packed lane may span nine bytes: only lanes of 59, 61, 62 and 63 bits begin so late in a byte.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub fn spans_nine<W: Word>(widths: &Bytes) -> bool {
@@ -316,7 +316,7 @@ fn unpack_groups<W: Word, const NINE: bool>(wire: &[u8], widths: &[u8], mut take
     }
 }
 
-/// Eight bytes for each lane, from `behind` bytes after its first byte.
+/// Eight bytes for each lane, starting `behind` bytes after its first byte.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn lanes(packed: &[u8; GROUP + ROOM], layout: &Lanes, bits: u32, behind: usize) -> [V; 2] {

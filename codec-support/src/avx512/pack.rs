@@ -19,7 +19,7 @@ pub struct Layout {
     lost: Group,
     /// For each byte of the lanes: the packed byte in which it starts.
     from: Group,
-    /// In each lane's first byte: the packed byte after these.
+    /// For each lane, in its first byte: the packed byte after these.
     behind: Group,
 }
 
@@ -63,7 +63,7 @@ impl Layout {
                 i += 1;
             }
             layout.behind[lane * 8] = if byte + 8 < last { byte + 8 } else { last } as u8;
-            // The bytes with bits of this lane. The entries for those shared with the previous lane are already set.
+            // The bytes that hold bits of this lane. The entries for bytes shared with the previous lane are already set.
             let mut i = 0;
             while width >= 8 && i < (shift + width).div_ceil(8) {
                 let from = (lane * 8 + i) as u8;
@@ -187,11 +187,11 @@ impl Layout {
     }
 }
 
-/// [`pack`](crate::pack::pack), with the same bytes. `PARTS`: some lanes may have 1 to 7 bits. `plain`: all lanes have 8 bits or more, and none
+/// As [`pack`](crate::pack::pack), with the same bytes. `PARTS`: some lanes may have 1 to 7 bits. `plain`: all lanes have 8 bits or more, and none
 /// [spans nine bytes](crate::avx2::spans_nine).
 ///
 /// # Safety
-/// That of [`avx2::pack`](crate::avx2::pack).
+/// As for [`avx2::pack`](crate::avx2::pack).
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub unsafe fn pack<W: Word, const PARTS: bool>(
@@ -238,10 +238,10 @@ pub fn unpack<W: Word>(wire: &[u8], widths: &[u8], nine: bool, groups: &mut [Gro
 fn unpack_groups<W: Word, const NARROW: bool>(wire: &[u8], widths: &[u8], groups: &mut [Group]) {
     let (mut at, ahead, end) = (0, ahead(wire), (wire.len() + 1).saturating_sub(GROUP));
     for (group, width) in groups.iter_mut().zip(widths) {
-        // Bound, so that nothing else need be.
+        // Bound here, so that nothing else needs a check.
         let width = (*width).min(W::BITS as u8);
         _mm_prefetch::<_MM_HINT_T0>(wire.as_ptr().wrapping_add(at + ahead).cast());
-        // SAFETY: before the end there is a vector.
+        // SAFETY: from a position before `end`, a whole vector is left.
         let packed = if at < end { unsafe { load_unchecked(wire, at) } } else { load_to_the_end(wire, at) };
         store(group, Layout::of::<W>(width).apart::<W, NARROW>(packed, width));
         at += lane_bits::<W>(width) as usize;

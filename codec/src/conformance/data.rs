@@ -71,8 +71,8 @@ pub fn random_bytes(seed: u64, n: usize) -> Vec<u8> {
     fill(n, |i| mix(seed.wrapping_mul(0x0100_0000_01b3).wrapping_add(i)))
 }
 
-/// A header as the formats of mpress have it: the bytes `first`, then `len` in groups of 7 bits. Written a second time, so that tests do not take it from the
-/// [code under test](crate::length).
+/// A header as in the formats of mpress: the bytes `first`, then `len` in groups of 7 bits. A second implementation, so that tests do not depend on
+/// the [code under test](crate::length).
 #[must_use]
 pub fn header(first: &[u8], mut len: usize) -> Vec<u8> {
     let mut header = first.to_vec();

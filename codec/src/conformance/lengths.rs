@@ -1,20 +1,21 @@
-//! A wire decodes to the length of its message only: every other one is refused.
+//! A wire decodes only to the length of its message; every other length is refused.
 
 use super::{Family, decode, encode, families};
 use crate::{Codec, Decode, Encode};
 use std::vec::Vec;
 
-/// The families that are tried: bytes that take nothing on a wire, smooth doubles, noise, repeats, and some of each.
+/// The families to try: bytes that take no room on a wire, smooth doubles, noise, repeats, and mixtures.
 const TRIED: [&str; 6] = ["zeros", "constant", "smooth f64", "random", "text", "zeros and noise"];
 
-/// Of a message of zeros so long, all but a few bytes take nothing on the wires of some codecs.
+/// In a message of zeros this long, all but a few bytes take no room on the wires of some codecs.
 const LONGEST: usize = 1 << 20;
 
-/// Decodes wires into all wrong lengths near the right one, and for long messages into such as differ by words, groups and blocks.
+/// Decodes wires into all wrong lengths near the right one. For long messages, also tries lengths that differ by words, groups and
+/// blocks.
 pub(super) fn wrong_lengths<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E, D)) {
     let all = families();
     let tried = || all.iter().filter(|(name, _)| TRIED.contains(name));
-    assert_eq!(tried().count(), TRIED.len(), "families have other names");
+    assert_eq!(tried().count(), TRIED.len(), "a family in TRIED does not exist");
     for family in tried() {
         for len in [0, 1, 3 * C::WIDTH, 64, 41 * C::WIDTH + C::WIDTH / 2, 600] {
             refused::<C, E, D>(make, family, len, 0..=len + 64);
@@ -29,7 +30,7 @@ pub(super) fn wrong_lengths<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> 
 
 /// Wrong lengths for a long message.
 fn far_from(len: usize, width: usize) -> Vec<usize> {
-    // A word, a group, a block, and a block of the codecs with planes.
+    // The lengths of a word, a group, a block, and a block of the plane codecs.
     let by = [width, 8, 64, 2048, 65_536].into_iter().flat_map(|step| [step, 3 * step]);
     let near = by.flat_map(|by| [len.saturating_sub(by), len + by]);
     near.chain([0, len / 2, len / 2 / 2048 * 2048, 2 * len]).collect()

@@ -1,13 +1,14 @@
-//! The room that an encoder needs: never more than its bound.
+//! The room that an encoder needs never exceeds its bound.
 
 use super::{Encoder, encode, families};
 use crate::{Codec, Decode, Encode, EncodeError, Out, encode_into};
 use std::vec;
 
-/// Checks that the encoder that [`Codec`] names needs no more room than the wire takes. Others may ask for their bound.
+/// Checks that the encoder named by [`Codec`] needs no more room than the wire takes. Other encoders may require their
+/// bound.
 ///
 /// # Panics
-/// If a message is refused although there is room for its wire, or has another wire there.
+/// If a message is refused although its wire fits, or if its wire is different there.
 pub fn run_tight<C: Codec>() {
     for (name, generate) in families() {
         for len in [0, 1, 64, 5 * C::WIDTH + 1, 2047, 10_000, 70_001] {
@@ -41,7 +42,7 @@ pub(super) fn bound<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E, D), 
                 let mut buf = vec![0; room];
                 let mut out = Out::from_slice(&mut buf);
                 match encoder.encode(&raw, &mut out) {
-                    Ok(()) => assert!(out.written() == wire, "{name}, {len} bytes: another wire in {room}"),
+                    Ok(()) => assert!(out.written() == wire, "{name}, {len} bytes: wire differs in {room}"),
                     Err(error) => {
                         assert_eq!(error, EncodeError::new(bound, room), "{name}, {len} bytes");
                         assert!(out.is_empty(), "{name}, {len} bytes: a refused encode wrote output");
@@ -51,7 +52,7 @@ pub(super) fn bound<C: Codec, E: Encode, D: Decode>(make: &impl Fn() -> (E, D), 
                     encoder.reset();
                 }
             }
-            // None of this changed the encoder.
+            // The refused attempts did not change the encoder.
             assert_eq!(encode(&mut encoder, &raw), wire, "{name}, {len} bytes");
         }
     }

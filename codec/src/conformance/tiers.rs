@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::sync::Once;
 use std::vec::Vec;
 
-/// The tiers to test at: all tiers of this machine. Reports on standard error, once per process, that the others are skipped.
+/// The tiers to test: all tiers of this machine. Reports on standard error, once per process, that the others are skipped.
 ///
 /// # Panics
 /// If the variable `MPRESS_REQUIRE_SIMD` is set to a tier other than the highest one of this machine.
@@ -31,7 +31,7 @@ pub fn tiers() -> Vec<Simd> {
 /// Runs a suite at every tier of this machine.
 ///
 /// # Panics
-/// If the suite's codec selected a kernel of another tier in this thread, or none.
+/// If the suite's codec selected a kernel of another tier in this thread, or no kernel.
 pub fn at_each_tier(suite: impl Fn(Simd)) {
     for simd in tiers() {
         let tier = simd.tier();
@@ -44,8 +44,8 @@ pub fn at_each_tier(suite: impl Fn(Simd)) {
 }
 
 std::thread_local! {
-    /// A bit for each tier returned by [`Simd::tier`] in this thread. Without a destructor: a program under test may send messages while it exits, after
-    /// those of its threads' variables.
+    /// A bit for each tier returned by [`Simd::tier`] in this thread. It has no destructor, because a program under test may send messages while it
+    /// exits, after its threads' variables are destroyed.
     static CHOSEN: Cell<u8> = const { Cell::new(0) };
 }
 

@@ -24,9 +24,9 @@ impl Datatype {
     /// with large counts (MPI 4's `MPI_Type_get_contents_c`) are not supported.
     ///
     /// # Errors
-    /// [`Error::Combiner`] if `combiner` is not a constructor of MPI 3.1, or is that of predefined types; [`Error::Length`] if the lengths of the
-    /// arrays do not match the constructor's arguments; [`Error::Argument`] if a count is negative or an order or distribution is unknown; those of
-    /// the constructor.
+    /// [`Error::Combiner`] if `combiner` is not a constructor of MPI 3.1, or is the one for predefined types; [`Error::Length`] if the lengths of
+    /// the arrays do not match the constructor's arguments; [`Error::Argument`] if a count is negative or an order or distribution is unknown;
+    /// errors of the constructor.
     ///
     /// # Examples
     /// All steps of an MPI layer, here with an MPI that has five handles.
@@ -100,6 +100,14 @@ impl Datatype {
         let build = constructor(abi, combiner).ok_or(Error::Combiner)?;
         let [old] = datatypes else { return Err(Error::Length) };
         build(abi, integers, addresses, old)
+    }
+}
+
+impl Abi {
+    /// Whether this is the number of a constructor that [`Datatype::from_contents`] knows.
+    #[must_use]
+    pub fn constructs(&self, combiner: i32) -> bool {
+        combiner == self.combiner_struct || constructor(self, combiner).is_some()
     }
 }
 

@@ -114,7 +114,7 @@ unsafe fn each(
     }
 }
 
-/// The same for blocks of 9 to 15 bytes that become neighbours: each is padded, and the next one of its row overwrites the padding.
+/// The same for blocks of 9 to 15 bytes that become neighbours: each is padded, and the next block of its row overwrites the padding.
 ///
 /// # Safety
 /// As for [`blocks`]; `inner.to` is `width`.
@@ -154,7 +154,7 @@ pub(super) unsafe fn copy<const N: usize>(from: *const u8, to: *mut u8) {
     unsafe { copy_nonoverlapping(from.cast::<[u8; N]>(), to.cast::<[u8; N]>(), 1) }
 }
 
-/// Copies 9 to 15 bytes and pads them to 16: one store takes less time than two.
+/// Copies 9 to 15 bytes and pads them to 16: one store is faster than two.
 ///
 /// # Safety
 /// `len` bytes must be readable and 16 writable, and must not overlap.

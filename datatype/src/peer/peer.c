@@ -1,5 +1,5 @@
-/* What this MPI makes of datatypes: reads descriptions from the standard input, builds them with the MPI's constructors, and answers on
- * the standard output. All numbers are of 64 bits, in the machine's order; src/peer/recipe.rs writes descriptions, src/peer/process.rs the
+/* What this MPI makes of datatypes: reads descriptions from standard input, builds them with the MPI's constructors, and answers on
+ * standard output. All numbers have 64 bits, in the machine's byte order. src/peer/recipe.rs writes descriptions, src/peer/process.rs the
  * rest. */
 #define _POSIX_C_SOURCE 200809L
 #include <mpi.h>
@@ -161,7 +161,7 @@ static MPI_Datatype build(void) {
     return type;
 }
 
-/* What the calls say of a handle, and of those it is made from; of a predefined one, which of `named` it is. */
+/* What the calls report about a handle, and about those it is made from; for a predefined one, its index in `named`. */
 static void contents(MPI_Datatype type) {
     int integers, addresses, types, combiner;
     CHECK(MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner));
@@ -189,7 +189,7 @@ static void contents(MPI_Datatype type) {
     free(i), free(a), free(d);
 }
 
-/* The numbers that `Abi` has, in its order. */
+/* The numbers in `Abi`, in its order. */
 static void abi(void) {
     static const int numbers[] = {MPI_COMBINER_NAMED, MPI_COMBINER_DUP, MPI_COMBINER_CONTIGUOUS, MPI_COMBINER_VECTOR, MPI_COMBINER_HVECTOR,
         MPI_COMBINER_INDEXED, MPI_COMBINER_HINDEXED, MPI_COMBINER_INDEXED_BLOCK, MPI_COMBINER_HINDEXED_BLOCK, MPI_COMBINER_STRUCT,
@@ -238,7 +238,7 @@ static void examine(int64_t count, int64_t low, size_t len, MPI_Datatype type) {
     free(memory), free(packed);
 }
 
-/* A clock's step is long beside a short message, so each time is that of several. */
+/* A clock tick is long compared to a short message, so each time covers several messages. */
 static void clock_it(int64_t count, int64_t low, size_t len, MPI_Datatype type, int64_t rounds, int64_t repeats) {
     int size;
     CHECK(MPI_Pack_size(count, type, MPI_COMM_SELF, &size));
@@ -252,7 +252,7 @@ static void clock_it(int64_t count, int64_t low, size_t len, MPI_Datatype type, 
         double end = seconds();
         answer((int64_t)(1e9 * (middle - start))), answer((int64_t)(1e9 * (end - middle)));
     }
-    /* The next ones are to be others, so that all pages are not the same by bad luck. */
+    /* The next allocations should differ, so that all pages are not the same by bad luck. */
     static char *kept[16];
     static int next;
     char *used[2] = {memory, packed};

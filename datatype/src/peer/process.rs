@@ -54,7 +54,7 @@ pub fn memory(len: usize, salt: u64) -> Vec<u8> {
 }
 
 impl Peer {
-    /// The MPIs for which this machine has compilers, of Open MPI and MPICH. For each other one, the reason.
+    /// The MPIs for which this machine has compilers, of Open MPI and MPICH. For each missing one, the reason.
     #[must_use]
     pub fn all() -> Vec<Result<Self, String>> {
         [("openmpi", Dialect::OpenMpi), ("mpich", Dialect::Mpich)]
@@ -115,7 +115,7 @@ impl Peer {
     /// The type from `MPI_Type_get_envelope` and `MPI_Type_get_contents`, and the numbers used in their results.
     ///
     /// # Errors
-    /// Those of [`Datatype::from_contents`]
+    /// As for [`Datatype::from_contents`]
     ///
     /// # Panics
     /// If the MPI fails.

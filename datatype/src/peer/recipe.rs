@@ -35,8 +35,8 @@ pub enum Recipe {
     Resized(isize, isize, Box<Recipe>),
 }
 
-/// Predefined types in the order of the table in `peer.c`: size and alignment of one or two parts. `long double` is missing because MPICH packs only
-/// the 10 significant ones of its 16 bytes.
+/// Predefined types in the order of the table in `peer.c`: size and alignment of one or two parts. `long double` is missing, because MPICH packs
+/// only the 10 significant bytes of its 16.
 pub const NAMED: [&[(usize, usize)]; 13] = [
     &[(1, 1)],
     &[(2, 2)],
@@ -57,7 +57,7 @@ impl Recipe {
     /// Builds the datatype.
     ///
     /// # Errors
-    /// Those of the constructors.
+    /// As for the constructors.
     pub fn build(&self, dialect: Dialect) -> Result<Datatype, Error> {
         let of = |old: &Self| old.build(dialect);
         match self {

@@ -24,7 +24,7 @@ impl Block {
 /// The width in bits of each group's words.
 pub(super) type Widths = [u8; GROUPS];
 
-/// Consecutive packed groups, and room after them: two groups' bytes can be accessed wherever a group starts.
+/// Consecutive packed groups with room after them: the bytes of two groups can be accessed wherever a group starts.
 pub(super) type Body = [u8; BLOCK + GROUP];
 
 /// The widths of the groups of a block's first `len` raw bytes.

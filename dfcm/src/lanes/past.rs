@@ -1,4 +1,4 @@
-//! A decoder's state of its lanes: their last elements, differences and predictions.
+//! A decoder's state for its lanes: their last elements, differences and predictions.
 #![forbid(unsafe_code)]
 
 use super::block::Group;

@@ -1,4 +1,4 @@
-//! A window: the words of a block, and those before it as far back as a prediction looks.
+//! A window: the words of a block, and the preceding words that predictions use.
 #![forbid(unsafe_code)]
 
 use super::block::Group;

@@ -1,4 +1,5 @@
-//! Every message of a corpus of real ones is restored: the samples in `tests/data`, and the whole corpus if it is next to the repository.
+//! Round-trips every message of a corpus of real messages: the samples in `tests/data`, and the whole corpus if it is next to the
+//! repository.
 
 use crate::support_real as real;
 

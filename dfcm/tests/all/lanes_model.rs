@@ -1,5 +1,5 @@
-//! The kernels of interleaved lanes write exactly the bytes that the format specifies: they are compared with a second implementation at every tier,
-//! and decode its wires with every number of lanes. The bound is reached.
+//! The kernels of interleaved lanes write exactly the bytes that the format specifies. They are compared with a second implementation at every tier,
+//! and decode its wires with every number of lanes. Some messages reach the bound.
 
 use crate::lanes_header;
 use crate::support_lanes as model;
@@ -98,7 +98,7 @@ fn worst<W: Word>(elements: usize) -> Vec<u8> {
 
 fn bound_is_exact<W: Word>() {
     let group = 64 / size_of::<W>();
-    // Up to the length from which the number of lanes is chosen.
+    // Lengths up to the one from which the number of lanes is chosen.
     for elements in [0, 1, 2, group - 1, group, group + 1, 4 * group, 575 / size_of::<W>()] {
         let raw = worst::<W>(elements);
         let bound = Lanes::<W>::encoder().max_encoded_len(raw.len());

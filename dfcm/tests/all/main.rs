@@ -1,4 +1,5 @@
-//! All tests of the public interface except the golden vectors, in one program: most of each test binary would be the kernels.
+//! All tests of the public interface except the golden vectors, in one program, because the kernels would be most of each test
+//! binary.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
 
 mod conformance;
@@ -17,7 +18,7 @@ mod support_model;
 #[path = "../support/real.rs"]
 mod support_real;
 
-/// The header of a message of `len` bytes in interleaved lanes, which has `more` lanes than a group has elements.
+/// The header of a message of `len` bytes in interleaved lanes. The number of lanes exceeds the elements of a group by `more`.
 fn lanes_header(more: usize, len: usize) -> Vec<u8> {
     mpress_codec::conformance::header(&[2, more as u8], len)
 }

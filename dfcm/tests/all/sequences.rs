@@ -106,7 +106,7 @@ fn a_reset_of_one_side_alone_is_seen() {
     assert_eq!(receive(&mut decoder, &first), Ok(0));
     encoder.reset();
     let again = encode(&mut encoder, &message(0));
-    assert_eq!(again, first, "after a reset it begins anew");
+    assert_eq!(again, first, "a reset starts a new sequence");
     assert_eq!(receive(&mut decoder, &again), Err(State), "the encoder alone was reset");
 
     decoder.reset();

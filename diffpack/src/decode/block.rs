@@ -1,4 +1,4 @@
-//! Reads blocks: the residuals of each, and the words that they make (format, section 3).
+//! Reads blocks: the residuals of each block, and the words made from them (format, section 3).
 #![forbid(unsafe_code)]
 
 use super::rebuild::{DecodeWindow, Form, Packed, Scratch};
@@ -12,8 +12,8 @@ use mpress_codec::simd::Simd;
 use mpress_codec::{DecodeError, Full, Out};
 use mpress_codec_support::{self as support, Wire};
 
-/// Reads the blocks of `words` words: of a message, or of a column of records. The words in `out` from `start` on predict them, and
-/// those of the reference, which is empty if there is none.
+/// Reads the blocks of `words` words of a message or of a column of records. The predictors use the words in `out` from `start` on,
+/// and those of the reference, which is empty if there is none.
 pub(super) fn read<W: Word>(
     simd: Simd,
     scratch: &mut Scratch,
@@ -26,7 +26,7 @@ pub(super) fn read<W: Word>(
     kernel::with::<W, _>(simd, Read { scratch, wire, words, reference, out, start })
 }
 
-/// Asks for the code for blocks, and for the wire.
+/// Prefetches the code for blocks, and the wire.
 pub(super) fn prefetch<W: Word>(simd: Simd, wire: &[u8]) {
     if wire.len() <= kernel::SHORT {
         kernel::prefetch::<W, Read<'_, '_, '_>>(simd, 3 << 10, &[]);
@@ -161,7 +161,7 @@ impl Scratch {
             kernel.undo_against(reference.get(at..).unwrap_or_default(), self.words.groups_mut());
             return out.extend_from_slice(&self.words.block()[..words * W::WIDTH]).map_err(|_| full);
         }
-        // The differences of the words are those of the reference and the residuals.
+        // The differences of the words are the sums of the reference's differences and the residuals.
         let inside = reach <= at && reference.len() - at >= BLOCK;
         if !inside {
             self.window.fill(reference, at, reach);
@@ -244,7 +244,7 @@ impl Scratch {
     }
 }
 
-/// Appends words: each is the one at its distance before it plus its difference. A distance of 0 is that of the word before.
+/// Appends words: each is its difference plus the word at its distance before it. A distance of 0 means the previous word.
 fn append_near<W: Word>(
     distances: &Block,
     differences: &[u8],
@@ -259,7 +259,7 @@ fn append_near<W: Word>(
     let residuals = W::split(&distances.0).0.iter().zip(W::split(differences).0);
     for (at, (this, difference)) in (first..message.len()).zip(residuals) {
         let this = W::from_bytes(*this).to_u64();
-        // A distance that is greater than any address leads before the message, where there are zeros.
+        // A distance greater than any address points before the message, where words are zero.
         distance = if this == 0 { distance } else { usize::try_from(this).unwrap_or(usize::MAX) };
         let before = at.checked_sub(distance).and_then(|from| message.get(from));
         let before = before.map_or(W::ZERO, |word| W::from_bytes(*word));

@@ -12,8 +12,8 @@ use mpress_codec::simd::Simd;
 use mpress_codec::{DecodeError, Full, Out};
 use mpress_codec_support::Wire;
 
-/// Reads records, as many as fit in the remaining room. The reference is empty if there is none, and `memory` is for its columns. Never
-/// inlined, as it has a column on the stack.
+/// Reads as many records as fit in the remaining room. The reference is empty if there is none; `memory` is for its columns. Never
+/// inlined, because it has a column on the stack.
 #[inline(never)]
 pub(super) fn read_records(
     simd: Simd,

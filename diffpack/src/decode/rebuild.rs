@@ -1,5 +1,5 @@
-//! Residuals to words: how a decoder reconstructs a block once its head has been read. [`in_steps`] is the portable way; the other kernels
-//! have ways of their own (`kernel/avx2/undo.rs`, `kernel/avx512/rebuild.rs`).
+//! Residuals to words: how a decoder reconstructs a block after it has read the head. [`in_steps`] is the portable code; the other kernels
+//! have their own (`kernel/avx2/undo.rs`, `kernel/avx512/rebuild.rs`).
 #![forbid(unsafe_code)]
 
 use crate::format::{BLOCK, Domain, GROUP, MAX_REACH, Predictor};
@@ -32,13 +32,13 @@ pub(crate) struct Packed<'a> {
 /// Scratch memory for decoding a block.
 #[derive(Clone, Debug)]
 pub(crate) struct Scratch {
-    /// The words before a block, where the message itself cannot be used.
+    /// The words before a block, for use where the message itself cannot be used.
     pub(crate) window: DecodeWindow,
     /// The residuals of a block, which become its words.
     pub(crate) words: Words,
     pub(crate) wide: Block,
     pub(crate) narrow: Block,
-    /// Floats of fixed-point values, or distances.
+    /// The fixed-point values of floats, or distances.
     pub(crate) other: Block,
 }
 
@@ -49,8 +49,8 @@ impl Scratch {
     }
 }
 
-/// Appends the words of a block to the message that begins at `start` of `out`, in one pass for each step, through buffers. The residuals
-/// are `packed` or, if that is `None`, in `scratch`.
+/// Appends the words of a block to the message that begins at `start` of `out`, one pass per step, through buffers. The residuals are
+/// `packed` or, if that is `None`, in `scratch`.
 pub(crate) fn in_steps<W: Word>(
     packed: Option<Packed<'_>>,
     form: &Form<'_, W>,

@@ -10,7 +10,7 @@ use mpress_codec::DecodeError;
 use mpress_codec::DecodeErrorKind::Truncated;
 use mpress_codec_support::Wire;
 
-/// What blocks have on the wire.
+/// The parts of a block on the wire.
 pub(super) trait Streams<'a> {
     fn head(&mut self) -> Result<Head, DecodeError>;
     fn slot<W: Word>(&mut self, head: Head, slots: &mut Slots) -> Result<u16, DecodeError>;
@@ -54,7 +54,7 @@ impl<'a> Streams<'a> for Wire<'a> {
         }
     }
 
-    /// Reads past a stream of `words` residuals in at least one group, and returns its packed groups. Stores their widths in `widths`.
+    /// Skips a stream of `words` residuals in at least one group, and returns its packed groups. Stores their widths in `widths`.
     #[inline(always)]
     fn stream<'w, W: Word, K: Kernel<W>>(
         &mut self,
@@ -94,7 +94,7 @@ fn offsets<W: Word, K: Kernel<W>>(kernel: K, wire: &[u8], head: Head, widths: &m
         for (eight, i) in eights.iter_mut().zip(0..) {
             let mut spare = [0; 8];
             let packed = u64::from_le_bytes(*window(wire, i * bits as usize, &mut spare));
-            // No sum exceeds 127 + 127, so nothing carries.
+            // No sum exceeds 127 + 127, so there are no carries.
             *eight += kernel.spread(packed, bits);
         }
     }

@@ -1,7 +1,7 @@
-//! Skips what does not pay off.
+//! Skips work that does not pay off.
 #![forbid(unsafe_code)]
 
-/// Skips some of what comes next after what did not pay off: the more, the more often that was so in a row.
+/// Skips items after some that did not pay off: the longer the run of misses, the more are skipped.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BackOff {
     misses: u8,
@@ -16,7 +16,8 @@ impl BackOff {
         skips
     }
 
-    /// Records whether the last one paid off. After misses in a row, counted up to `most`, as many are skipped as `rest` says.
+    /// Records whether the last item paid off. `rest` gives the number to skip from the number of misses in a row, which is
+    /// counted up to `most`.
     pub(super) fn learn(&mut self, hit: bool, most: u8, rest: impl Fn(u8) -> u8) {
         if hit {
             self.misses = 0;

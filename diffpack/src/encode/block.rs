@@ -1,4 +1,4 @@
-//! Encodes a block: chooses its predictor, finds the residuals and their widths, and writes them; or stores the block.
+//! Encodes a block: chooses its predictor, finds the residuals and their widths, and writes them, or stores the block.
 #![forbid(unsafe_code)]
 
 use super::EdgeWindow;
@@ -96,7 +96,7 @@ impl Blocks {
         }
     }
 
-    /// Writes the block, or stores it if it would not get shorter. The residuals have been found.
+    /// Writes the block, or stores it if encoding would not make it shorter. The residuals have been found.
     #[inline(always)]
     pub(super) fn write<W: Word, K: Kernel<W>>(
         &mut self,
@@ -142,8 +142,8 @@ impl Blocks {
         self.dealt.write(kernel, coding, residuals, words, out)
     }
 
-    /// Encodes the block at `at` again, by distances to earlier words, and keeps what is shorter. The block and its definitions were
-    /// written from `start` of `out` on; before it, `before` was the table, and `used` said whether a block needs the reference.
+    /// Encodes the block at `at` again, by distances to earlier words, and keeps the shorter form. The block and its definitions were
+    /// written from `start` of `out` on; `before` is the table before that, and `used` says whether a block needed the reference.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "what a block is made with")]
     pub(super) fn look_back<W: Word, K: Kernel<W>>(
@@ -158,14 +158,14 @@ impl Blocks {
     ) {
         let len = (message.len() - at).min(BLOCK);
         let end = out.len();
-        // One value, again and again: its differences take fewer bytes.
+        // One value repeated: its differences take fewer bytes.
         if end - start <= len / 32 || !self.lookback.find::<W>(message, at, &mut self.residuals) {
             return;
         }
         fill_sample(&mut self.residuals, len);
         fill_sample(self.lookback.distances_mut(), len);
         let mut slots_then = *before;
-        // Not behind the block: the wire must not depend on the room there.
+        // Not after the block: the wire must not depend on the room there.
         let mut spare = [0; BLOCK + SPARE];
         let mut near = Out::from_slice(&mut spare);
         let written = self.write_near(kernel, len / W::WIDTH, settings, &mut slots_then, &mut near);
@@ -252,7 +252,8 @@ impl Blocks {
     }
 }
 
-/// Shifts out the trailing zeros common to all differences of a group, if that saves more than the counts cost. Returns these, packed.
+/// Shifts out the trailing zeros common to all differences of a group, if that saves more than the strip counts cost. Returns the
+/// packed counts.
 #[inline(never)]
 fn strip_zeros<W: Word, K: Kernel<W>>(kernel: K, residuals: &mut Block, groups: usize) -> Option<Strip> {
     let mut counts = kernel.trailing_zeros(residuals);
@@ -269,7 +270,7 @@ fn strip_zeros<W: Word, K: Kernel<W>>(kernel: K, residuals: &mut Block, groups: 
     Some(packed)
 }
 
-/// Fills a block with zeros from `len` bytes to the end of a sample.
+/// Zero-fills a block from `len` bytes to the end of a sample.
 #[inline(always)]
 pub(super) fn fill_sample(block: &mut Block, len: usize) {
     if len < BLOCK {

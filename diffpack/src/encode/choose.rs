@@ -17,12 +17,13 @@ pub(super) struct Choice {
     kept: usize,
 }
 
-/// A predictor replaces one before it in the shortlist only if it seems to cost less by this fraction: the sample's costs are uncertain.
+/// A predictor replaces an earlier one in the shortlist only if it seems to cost less by this fraction, because costs from samples are
+/// uncertain.
 const DOUBT: u32 = 32;
 /// The predictors are compared again when the kept one costs more by this fraction.
 const KEEP: u32 = 16;
 
-/// What a window has been filled with.
+/// The contents of the window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Filled {
     domain: Domain,
@@ -49,7 +50,7 @@ impl Blocks {
         }
         let kept = self.last.filter(|last| last.kept < settings.kept);
         let mut best: Option<Choice> = None;
-        // The kept one first. The code for costs is large, and is here once.
+        // The kept predictor first. The code for costs is large, so it appears only once, here.
         for (i, predictor) in kept.iter().map(|kept| &kept.predictor).chain(candidates).enumerate() {
             let Some(cost) = self.cost(kernel, message, at, *predictor, shortlist, settings) else {
                 continue;
@@ -58,7 +59,7 @@ impl Blocks {
                 && let Some(kept) = kept
             {
                 if cost <= kept.cost + kept.cost / KEEP {
-                    // In place: a copy of the whole would be loaded again before its parts are stored.
+                    // In place: a copy of the whole value would be loaded again before its parts are stored.
                     if let Some(last) = &mut self.last {
                         last.kept += 1;
                     }
@@ -98,7 +99,7 @@ impl Blocks {
         }
         let (bytes, start) = if inside { (message, at) } else { (self.window.bytes(), EdgeWindow::AT) };
         let step = BLOCK / SAMPLE / settings.quarters;
-        // Bytes past the last word say nothing: only whole quarters are sampled, if there are any.
+        // Bytes past the last word carry no information: only whole quarters are sampled, if there are any.
         let quarters = ((message.len() - at) / SAMPLE).clamp(1, BLOCK / SAMPLE);
         let places = (0..quarters).step_by(step).map(|quarter| start + quarter * SAMPLE);
         Some(match predictor.domain {
@@ -109,7 +110,7 @@ impl Blocks {
         })
     }
 
-    /// Fills the window unless it holds the block in this domain already.
+    /// Fills the window unless it already holds the block in this domain.
     #[inline(never)]
     pub(super) fn fill<W: Word, K: Kernel<W>>(
         &mut self,

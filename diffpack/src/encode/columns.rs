@@ -13,7 +13,8 @@ use core::marker::PhantomData;
 use mpress_codec::simd::Simd;
 use mpress_codec::{Full, Out};
 
-/// Encodes a message of records of these fields. `memory` is for columns of the reference. Never inlined, as it has a column on the stack.
+/// Encodes a message of records of these fields. `memory` is for columns of the reference. Never inlined, because it has a column on the
+/// stack.
 #[inline(never)]
 pub(super) fn encode(
     simd: Simd,

@@ -1,6 +1,6 @@
-//! Finds the fields of records by sampling a message, and remembers it for later messages.
+//! Finds the fields of records by sampling a message, and remembers them for later messages.
 //!
-//! Uses integer arithmetic only, so every tier finds the same.
+//! Uses only integer arithmetic, so every tier finds the same fields.
 #![forbid(unsafe_code)]
 
 use super::back_off::BackOff;
@@ -14,11 +14,11 @@ use mpress_codec::simd::Simd;
 /// The number of places of a message that are sampled.
 const PLACES: usize = 4;
 const ALL: Range<usize> = 0..PLACES;
-/// The places that are looked at where the fields are not known, before all are: one, not at an end.
+/// If the fields are not known, these places are examined before the others: one place, not at an end.
 const FIRST: Range<usize> = 1..2;
 /// The number of records sampled in each place: whole groups for every word width.
 const RUN: usize = 32;
-/// The number of bytes of each place that are compared with those one stride before.
+/// The number of bytes of each place that are compared with the bytes one stride before.
 const WINDOW: usize = 128;
 /// The minimum number of records.
 const FEWEST: usize = 2 * RUN;
@@ -26,13 +26,13 @@ const FEWEST: usize = 2 * RUN;
 const SHORTEST: usize = 2048;
 /// The number of raw bytes to which costs, in bits, refer.
 const UNIT: usize = 1 << 16;
-/// Fields must seem to save this fraction of the cost without it.
+/// Fields must seem to save this fraction of the cost without them.
 const GAIN: u32 = 16;
 /// Fields are kept while their cost changes by no more than this fraction.
 const KEEP: u32 = 16;
 /// The number of messages after which fields are searched again.
 const USES: u32 = 32;
-/// The number of messages without records in a row that count: 3, 15, 63 and at last 255 are skipped after them.
+/// The longest run of messages without records that is counted: 3, 15, 63 and finally 255 messages are skipped after them.
 const PATIENCE: u8 = 4;
 
 /// The fields of earlier messages' records, as an encoder remembers it.
@@ -41,7 +41,7 @@ pub(super) struct Structures {
     fields: Fields,
     cost: u32,
     uses: u32,
-    /// Of messages without records.
+    /// For messages without records.
     back_off: BackOff,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Structures {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Guess {
     No,
-    /// It seems to; to be compared with the message coded otherwise.
+    /// It seems to; to be compared with another coding of the message.
     Perhaps,
     /// It resembles the last one.
     Yes,
@@ -69,14 +69,14 @@ impl Structures {
         &self.fields
     }
 
-    /// Records whether records took fewer bytes than the message coded otherwise.
+    /// Records whether the message took fewer bytes as records than otherwise.
     pub(super) fn learn(&mut self, hit: bool) {
         self.uses *= u32::from(hit);
         self.back_off(hit);
     }
 
-    /// Records whether a message had records. After misses some are skipped, because a search takes as long as coding a short message. The
-    /// fields are kept, as messages of records may follow.
+    /// Records whether a message had records. After misses some messages are skipped, because a search takes as long as coding a short
+    /// message. The fields are kept, because messages of records may follow.
     fn back_off(&mut self, hit: bool) {
         self.back_off.learn(hit, PATIENCE, |misses| u8::MAX >> (8 - 2 * misses));
     }
@@ -103,10 +103,10 @@ impl Structures {
         let words_cost = |range| words_cost::<W>(simd, message, stride, range);
         let seems_to_gain = |(_, cost)| {
             let words = words_cost(FIRST);
-            // Zeros say nothing of the rest.
+            // Zeros say nothing about the rest.
             words == 0 || gains(cost, words)
         };
-        // The search takes as long as coding some KiB, so that most messages without records must do with a part of it.
+        // The search takes as long as coding some KiB, so most messages without records get only part of it.
         if find(simd, message, stride, FIRST).is_some_and(seems_to_gain)
             && let words @ 1.. = words_cost(ALL)
             && let Some((fields, cost)) = find(simd, message, stride, ALL)
@@ -114,7 +114,7 @@ impl Structures {
             && !(fields.len() == 1 && stride == W::WIDTH)
             && gains(cost, words)
         {
-            // The same structures from another offset, as in the parts of a long message.
+            // The same structures at another offset, as in the parts of a long message.
             let same = (1..=USES).contains(&self.uses)
                 && fields.stride() == self.fields.stride()
                 && cost.abs_diff(self.cost) <= self.cost / KEEP;
@@ -139,14 +139,14 @@ pub(super) fn is_regular(simd: Simd, message: &[u8]) -> bool {
         && scores(simd, message).into_iter().fold(0, u16::max) >= (PLACES * WINDOW / 16) as u16
 }
 
-/// The distance at which most bytes recur; the smallest of those with about the same score.
+/// The distance at which most bytes recur; of those with about the same score, the smallest.
 fn stride(simd: Simd, message: &[u8]) -> usize {
     let scores = scores(simd, message);
     let most = scores.into_iter().fold(0, u16::max);
     scores.iter().position(|score| *score >= most - most / 8 && *score > 0).unwrap_or(0).max(2)
 }
 
-/// For each distance, the number of sampled bytes that recur there; unused for 0 and 1.
+/// For each distance, the number of sampled bytes that recur there; entries 0 and 1 are unused.
 fn scores(simd: Simd, message: &[u8]) -> [u16; MAX_STRIDE + 1] {
     kernel::with(simd, Scores { message })
 }
@@ -179,7 +179,7 @@ impl Work<u64> for Scores<'_> {
     }
 }
 
-/// The best fields of records of this stride, and their cost, by some of the places.
+/// The best fields for records of this stride, and their cost, from some of the places.
 fn find(simd: Simd, message: &[u8], stride: usize, range: Range<usize>) -> Option<(Fields, u32)> {
     let records = message.len() / stride;
     if records < FEWEST {
@@ -204,7 +204,7 @@ fn find(simd: Simd, message: &[u8], stride: usize, range: Range<usize>) -> Optio
     Some((fields, by_unit(best.get(stride)?.0, places.len() * RUN * stride)))
 }
 
-/// For each end of a field, the least cost of a record so far, and the width of that field.
+/// For each end of a field, the least cost of a record up to there, and the width of that field.
 struct Best<'a> {
     message: &'a [u8],
     places: &'a [usize],
@@ -269,12 +269,12 @@ impl Work<u64> for Bits<'_> {
     }
 }
 
-/// Whether records of this cost seem to take enough less than words of that cost.
+/// Whether the cost of records is sufficiently below the cost of words.
 fn gains(cost: u32, words: u32) -> bool {
     cost < words - words / GAIN
 }
 
-/// The cost of a message as words with one of the simplest predictors, by some of the places.
+/// The cost of a message as words with one of the simplest predictors, from some of the places.
 fn words_cost<W: Word>(simd: Simd, message: &[u8], stride: usize, range: Range<usize>) -> u32 {
     kernel::with(simd, Words::<W> { message, stride, range, word: PhantomData })
 }
@@ -322,7 +322,7 @@ fn field_cost(message: &[u8], places: &[usize], at: usize, stride: usize, width:
     bits + head as u32
 }
 
-/// Bits of some runs of words: by their differences or by their distances from the greatest one.
+/// Bits of some runs of words, coded as differences or as distances below the greatest one.
 #[inline(always)]
 fn column_cost<W: Word, const F: usize>(
     message: &[u8],
@@ -333,7 +333,7 @@ fn column_cost<W: Word, const F: usize>(
 ) -> u32 {
     let (mut steps, mut below, mut rotated) = (0, 0, 0);
     for place in places {
-        // Loops over arrays, which the compiler makes vectors of.
+        // Loops over arrays, which the compiler vectorises.
         let mut run = [W::ZERO; RUN + 1];
         let mut rest = message.get(place + at..).unwrap_or_default();
         for to in &mut run {
@@ -391,7 +391,7 @@ mod tests {
         // Starts in the middle of a structure.
         assert_eq!(guess(&mut known, structures(2000, 400).skip(8)), Guess::Yes);
         assert_eq!(guess(&mut known, structures(3000, 400).skip(4)), Guess::Yes);
-        // Other messages in between.
+        // Other messages between them.
         assert_eq!(guess(&mut known, [7; 4000].into_iter()), Guess::No);
         assert_eq!(guess(&mut known, structures(0, 500).skip(4)), Guess::Yes);
         // The fields did not pay off.

@@ -11,19 +11,18 @@ use crate::word::Word;
 const HINTS: usize = 10;
 /// The maximum number of predictors remembered for a length.
 pub(super) const REMEMBERED: usize = 8;
-/// The number of blocks up to which a message is too short for a verdict and a ranking: its blocks choose for themselves.
+/// Messages of up to this many blocks are too short for a verdict and a ranking: each block chooses for itself.
 pub(super) const FEW: usize = 4;
-/// The maximum number of messages between two searches: fewer where a search is a smaller part of the work.
+/// The maximum number of messages between two searches; it is smaller where a search is a smaller part of the work.
 const fn max_age(len: usize) -> u8 {
     if len < 1 << 13 { 32 } else { 16 }
 }
 
-/// The predictors that were good for messages of one length. There are several, because messages of one length may be faces of different
+/// The predictors that worked for messages of one length. There are several, because messages of one length may be faces in different
 /// directions.
 #[derive(Clone, Copy, Debug, Default)]
 struct Hint {
-    /// `age`: messages since the last search; `due`: the limit for it, which doubles with each search, because there is much to learn at
-    /// the start.
+    /// `age`: messages since the last search; `due`: its limit, which doubles with each search, because early searches teach the most.
     age: u8,
     due: u8,
     /// The choice of the first block of the last such message.
@@ -38,7 +37,7 @@ impl Hint {
         &self.predictors[..self.count.min(REMEMBERED)]
     }
 
-    /// Puts the best of `new` before the predictors of earlier searches and the rest after them. Predictors beyond the `most`th are
+    /// Puts the best of `new` before the predictors of earlier searches, and the rest after them. Predictors beyond the first `most` are
     /// forgotten.
     fn learn(&mut self, new: &[Predictor], most: usize) {
         let old = *self;
@@ -46,7 +45,7 @@ impl Hint {
         self.age = 0;
         let (best, others) = new.split_at(new.len().min(most / 3));
         for predictor in best.iter().chain(&old.predictors[..old.count]).chain(others) {
-            // A difference that is good in fixed point may also be good in messages without a unit.
+            // A difference that works in fixed point may also work in messages without a unit.
             let predictor =
                 if predictor.is_difference() { predictor.in_domain(Domain::Integer) } else { *predictor };
             if self.count < most && !self.predictors[..self.count].contains(&predictor) {
@@ -60,7 +59,7 @@ impl Hint {
 /// The hints; unused in an encoder that does not remember.
 #[derive(Clone, Debug)]
 pub(super) struct Hints {
-    /// Lengths of messages in bytes, 0 of unused hints; together, as all are looked at.
+    /// Lengths of messages in bytes, 0 for unused hints. They are stored together because all are examined.
     lens: [usize; HINTS],
     hints: [Hint; HINTS],
     remembers: bool,
@@ -123,7 +122,7 @@ impl Hints {
         shortlist
     }
 
-    /// The expected choice of the first block of the message, to be replaced by the one that it makes.
+    /// The expected choice for the first block of the message; the block's own choice replaces it.
     pub(super) fn first_mut(&mut self) -> Option<&mut Option<Choice>> {
         self.used.and_then(|at| self.hints.get_mut(at)).map(|hint| &mut hint.first)
     }

@@ -1,4 +1,4 @@
-//! Finds words that are the same as earlier ones, or nearly so (format, section 6).
+//! Finds words that equal earlier ones, or nearly (format, section 6).
 #![forbid(unsafe_code)]
 
 use super::back_off::BackOff;
@@ -8,26 +8,26 @@ use crate::word::Word;
 
 /// Entries of the table of places.
 const PLACES: usize = 1 << 11;
-/// The bytes that are compared to find a word again: shorter words recur by chance.
+/// The number of bytes compared to find a word again: shorter matches occur by chance.
 const KEY: usize = 8;
-/// The low bits in which words nearly the same differ.
+/// The low bits in which nearly equal words may differ.
 const NEAR: u32 = 8;
-/// The bits, about, that a new distance takes.
+/// The approximate number of bits that a new distance takes.
 const COST: u32 = 8;
 /// A block is coded by distances if at least one word in this many is found again.
 const ENOUGH: usize = 8;
-/// The number of blocks in a row for which it did not pay off that count. As many are skipped, but four.
+/// The longest run of blocks without gain that is counted. As many blocks are skipped as are in the run, minus four.
 const PATIENCE: u8 = 32;
-/// Of the words of skipped blocks, one in this many is entered in the table.
+/// One in this many words of skipped blocks is entered in the table.
 const STRIDE: usize = 64;
 
 /// The places of earlier words of a message, and the distances of a block.
 #[derive(Clone, Debug)]
 pub(super) struct Lookback {
-    /// For each hash, the last word with it, modulo 2^16. What is found is compared, so that it does not matter how old it is.
+    /// For each hash, the position of the last word with it, modulo 2^16. Each match is verified, so stale entries do no harm.
     places: [u16; PLACES],
     distances: Block,
-    /// Of blocks for which it did not pay off.
+    /// For blocks for which it did not pay off.
     back_off: BackOff,
 }
 
@@ -36,7 +36,7 @@ impl Lookback {
         Self { places: [0; PLACES], distances: Block::ZERO, back_off: BackOff::default() }
     }
 
-    /// Begins a message. The misses are those of the message before if the encoder may `remember`.
+    /// Begins a message. Keeps the misses of the previous message if the encoder may `remember`.
     pub(super) fn begin(&mut self, remember: bool) {
         self.places.fill(0);
         if !remember {
@@ -100,7 +100,7 @@ impl Lookback {
                     }
                 }
             }
-            // Another distance takes bits, too.
+            // A new distance takes bits, too.
             if last != 1 && best.0.width() > residual(1).width() + COST {
                 best = (residual(1), 1);
             }
@@ -118,13 +118,13 @@ impl Lookback {
     }
 }
 
-/// The bytes to find again at `at`; `None` near the end.
+/// The bytes at `at` to search for; `None` near the end.
 #[inline(always)]
 fn key(message: &[u8], at: usize) -> Option<u64> {
     message.get(at..).and_then(|rest| rest.first_chunk::<KEY>()).map(|key| u64::from_le_bytes(*key))
 }
 
-/// Enters the word at `at` with this key. Returns the distance of the one that had its entry.
+/// Enters the word at `at` with this key. Returns the distance to the word that its entry held.
 #[inline(always)]
 fn enter<W: Word>(places: &mut [u16; PLACES], key: u64, at: usize) -> usize {
     let number = (at / W::WIDTH) as u16;

@@ -12,16 +12,17 @@ use core::marker::PhantomData;
 use mpress_codec::{Full, Out};
 use mpress_codec_support::prefetch;
 
-/// The length of the pieces in which a longer message is encoded, each with its own search for predictors. A whole number of blocks.
+/// The length of the pieces into which a longer message is divided, each with its own search for predictors. A whole number of
+/// blocks.
 pub(super) const PIECE: usize = 1 << 20;
 
-/// Where the predictors of a piece are from: a search, or those for columns of records.
+/// The source of a piece's predictors: a search, or the list for columns of records.
 pub(super) enum Source<'a> {
     Search(&'a mut Hints),
     Columns,
 }
 
-/// A message or its whole words, and the reference that predicts them, too; it is as long, or empty if there is none.
+/// A message or its whole words, and the reference that also predicts them; it has the same length, or is empty if there is none.
 #[derive(Clone, Copy)]
 pub(super) struct Message<'a> {
     pub(super) bytes: &'a [u8],

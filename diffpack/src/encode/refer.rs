@@ -1,4 +1,4 @@
-//! Encodes blocks of a message with a reference: by differences from it where these take fewer bytes.
+//! Encodes blocks of a message with a reference: as differences from it where these take fewer bytes.
 #![forbid(unsafe_code)]
 
 use super::EdgeWindow;
@@ -15,24 +15,24 @@ use crate::kernel::{Kernel, SAMPLE};
 use crate::word::Word;
 use mpress_codec::{Full, Out};
 
-/// A predictor that saved much is kept while its bytes grow by no more than this fraction and this number.
+/// A predictor that saved much is kept while its bytes grow by no more than this fraction plus this number.
 const KEEP: usize = 16;
-/// It saved much if it saved this fraction.
+/// A predictor saved much if it saved this fraction.
 const MUCH: usize = 8;
-/// The rest of a block is looked at if its first quarter does not take more by this fraction.
+/// The rest of a block is examined if its first quarter does not take more by this fraction.
 const NEAR: u32 = 4;
 /// The longest reach of lags that are tried, in bytes.
 const REACH: usize = 1024;
 
-/// The residuals of a block from the reference, and what the blocks before it have shown.
+/// The residuals of a block from the reference, and what earlier blocks have shown.
 #[derive(Clone, Debug)]
 pub(super) struct Referring {
     /// Whether a block needs the reference.
     pub(super) used: bool,
     pub(super) residuals: Block,
-    /// The predictor of the last block, if it needs the reference: its bytes, and for how many blocks it was kept.
+    /// The predictor of the last block, if that needs the reference: its bytes, and the number of blocks for which it was kept.
     last: Option<(Predictor, usize, usize)>,
-    /// Of blocks for which it did not pay off.
+    /// For blocks for which it did not pay off.
     back_off: BackOff,
 }
 
@@ -68,14 +68,14 @@ impl Blocks {
             && (kept + 1 < settings.kept || len == 0)
         {
             let coding = self.reference_coding(kernel, message, at, predictor, settings);
-            // Nothing is shorter than the words of the reference themselves.
+            // Nothing is shorter than a block equal to the reference.
             let most = if kept + 1 < settings.kept { len + len / KEEP + KEEP } else { 0 };
             if coding.len() <= most {
                 self.referring.last = Some((predictor, len, kept + 1));
                 return self.write(kernel, raw, &(predictor, W::ZERO, None), &coding, slots, out);
             }
         }
-        // Words in which nothing was found are their own residuals.
+        // Words for which nothing was found are their own residuals.
         let chosen = self.choose(kernel, words, at, shortlist, settings).unwrap_or(Predictor::NONE);
         let (maximum, strip) = self.find_residuals(kernel, words, at, chosen);
         let mut found = (chosen, maximum, strip);
@@ -104,8 +104,8 @@ impl Blocks {
     }
 
     /// The predictor that needs the reference and takes the fewest bits for the first quarter of the block: without lags, or with
-    /// those of the `chosen` one, whose residuals are this stream. `None` if it takes many more than that. Bits are those of a
-    /// stream or, where blocks may be split, of a mask and the words that are not 0.
+    /// those of the `chosen` one, whose residuals are this stream. `None` if it takes many more bits than that stream. Bits are
+    /// those of one stream or, where blocks may be split, of a mask and the words that are not 0.
     #[inline(always)]
     fn nearest<W: Word, K: Kernel<W>>(
         &mut self,

@@ -1,7 +1,7 @@
 //! Makes the shortlist: samples a stretch of a message to find its record stride and row length, and ranks the predictors that these
 //! suggest.
 //!
-//! Uses integer arithmetic only, so every tier finds the same.
+//! Uses only integer arithmetic, so every tier finds the same shortlist.
 #![forbid(unsafe_code)]
 
 use super::hints::REMEMBERED;
@@ -20,7 +20,7 @@ const PLACES: usize = 16;
 const MAX_ROW: usize = 1000;
 /// The number of row lengths that are examined further.
 const ROWS: usize = 4;
-/// The message length in bytes from which a verdict of noise takes more samples.
+/// From this message length in bytes, a verdict of noise takes more samples.
 const LONG: usize = 1 << 18;
 /// The candidates for messages too short to sample, and for columns.
 const SHORT: [Predictor; 4] = [Predictor::BELOW_ROTATED, Predictor::BELOW, Predictor::STEP, Predictor::NONE];
@@ -38,7 +38,7 @@ pub(super) struct Shortlist {
 
 impl Shortlist {
     pub(super) fn of(predictors: &[Predictor]) -> Self {
-        // Copied in whole vectors, which takes less time than to make each predictor.
+        // Copied in whole vectors, which is faster than making each predictor.
         static EMPTY: Shortlist =
             Shortlist { predictors: [Predictor::NONE; SHORTLIST], len: 0, reach: [0; 2] };
         let mut list = EMPTY;
@@ -148,7 +148,7 @@ impl<K> Search<'_, K> {
         if (0..looks).any(is_smaller) {
             return true;
         }
-        // The same places again, because they are in the cache now.
+        // The same places again, because they are now in the cache.
         let mut places = [0; PLACES];
         let places = &mut places[..PLACES / 4 * W::PER_LANE as usize];
         for (i, place) in places.iter_mut().enumerate() {
@@ -156,7 +156,7 @@ impl<K> Search<'_, K> {
         }
         let mut scores = [0; LAGS];
         self.kernel.lag_scores(self.message, places, 0, 1, &mut scores);
-        // The width of random differences is one bit less than a word's on average.
+        // Random differences are on average one bit narrower than a word.
         let full = places.len() as u32 * (W::BITS - 1);
         scores.iter().any(|score| *score < full - full / 8)
     }
@@ -209,13 +209,13 @@ impl<K> Search<'_, K> {
             }
         }
         match self.unit::<W>() {
-            // Differences only: where floats have a unit, they are better.
+            // Differences only: if floats have a unit, differences are better.
             Some(unit) => ranking.shortlist(self.settings, Predictor::is_difference).in_fixed_point(unit),
             None => ranking.shortlist(self.settings, |_| true),
         }
     }
 
-    /// The best of `predictors` for the message, by samples.
+    /// The best of `predictors` for the message, from samples.
     #[inline(never)]
     pub(super) fn best_of<W: Word>(&self, predictors: &[Predictor]) -> Shortlist
     where

@@ -1,4 +1,4 @@
-//! Deals the residuals of a block to two streams if that is smaller (format, section 7).
+//! Splits the residuals of a block into two streams if that is smaller (format, section 7).
 #![forbid(unsafe_code)]
 
 use super::stream::Stream;
@@ -10,7 +10,7 @@ use mpress_codec::{Full, Out};
 
 /// The thresholds to try for the narrow stream, as distances below the greatest width.
 const BELOW_GREATEST: [u8; 3] = [6, 12, 20];
-/// The number of bytes that a split at a threshold above 0 must save, to pay for its decoding time.
+/// The number of bytes that a split at a threshold above 0 must save, to justify its decoding time.
 const MARGIN: usize = 14;
 
 /// Scratch memory for dealing a block.
@@ -51,7 +51,7 @@ impl Dealt {
             mask[words.div_ceil(8)..].fill(0);
             let wide_words = count(&mask);
             let narrow_words = words - wide_words.min(words);
-            // A few zeros are not worth their mask. Wide words have at least a bit more than the threshold.
+            // A few zeros do not justify a mask. Wide words have at least one bit more than the threshold.
             let few = if threshold == 0 { words / 10 } else { words / 32 };
             let at_least = words.div_ceil(8) + wide_words * (usize::from(threshold) + 1) / 8;
             if narrow_words <= few || wide_words == 0 || at_least >= least {
@@ -88,7 +88,7 @@ impl Dealt {
         Split { mask, wide_words, wide, narrow, len }
     }
 
-    /// How to write `words` residuals: in two streams only if there are `thresholds` to try.
+    /// How to write `words` residuals: two streams are considered only if there are `thresholds` to try.
     #[inline(always)]
     pub(super) fn coding<W: Word, K: Kernel<W>>(
         &mut self,
@@ -103,7 +103,7 @@ impl Dealt {
         Coding { stream, split }
     }
 
-    /// Deals the residuals of a coding that was found before another one.
+    /// Deals the residuals of a coding that was found earlier than the last one.
     #[inline(always)]
     pub(super) fn again<W: Word, K: Kernel<W>>(
         &mut self,

@@ -1,4 +1,5 @@
-//! A stream of packed residuals: the widths of its groups and how they are written (format, section 8).
+//! A stream of packed residuals: the widths of its groups and their form on the wire (format, section
+//! 8).
 #![forbid(unsafe_code)]
 
 use crate::format::{GROUPS, Head};
@@ -37,7 +38,7 @@ impl Stream {
         Head::widths(self.minimum, self.bits)
     }
 
-    /// Writes the offsets: eight offsets take as many bytes as one has bits.
+    /// Writes the offsets: eight offsets take as many bytes as one offset has bits.
     #[inline(always)]
     fn write_offsets<W: Word, K: Kernel<W>>(&self, kernel: K, out: &mut Out<'_>) -> Result<(), Full> {
         if self.bits == 0 {
@@ -46,7 +47,7 @@ impl Stream {
         for (eight, start) in self.widths.as_chunks().0.iter().zip((0..self.groups).step_by(8)) {
             let some = (self.groups - start).min(8);
             let used = u64::MAX >> (64 - 8 * some);
-            // No width is less than the minimum, so nothing is borrowed.
+            // No width is less than the minimum, so there are no borrows.
             let offsets = (u64::from_le_bytes(*eight) & used) - ((EACH * u64::from(self.minimum)) & used);
             let len = (some * self.bits as usize).div_ceil(8);
             out.store(&kernel.gather(offsets, self.bits).to_le_bytes(), len)?;

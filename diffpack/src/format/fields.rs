@@ -20,7 +20,7 @@ pub(crate) struct Fields {
 }
 
 impl Fields {
-    /// None yet.
+    /// No fields yet.
     pub(crate) const EMPTY: Self = Self { logs: [0; MAX_STRIDE], count: 0, stride: 0 };
 
     /// Adds a field of 1, 2, 4 or 8 bytes. Returns `None` if the record would be too long.
@@ -63,7 +63,7 @@ impl Fields {
         (wire, 1 + self.count.div_ceil(4))
     }
 
-    /// Reads the fields from the front of a wire. Returns its length in bytes too.
+    /// Reads the fields from the front of a wire. Also returns their length in bytes.
     pub(crate) fn from_wire(wire: &[u8]) -> Result<(Self, usize), Malformed> {
         let (first, packed) = wire.split_first().ok_or(Malformed::Truncated)?;
         let stride = usize::from(*first) + 1;

@@ -11,17 +11,17 @@ pub(crate) enum Domain {
     /// Differences of the words.
     #[default]
     Integer,
-    /// The distance below the block's greatest word, all of them rotated left by 0 or 1, which moves the sign of a float out of the way.
+    /// The distance below the block's greatest word, all words rotated left by 0 or 1, which moves the sign of a float out of the way.
     Below { rotation: u8 },
     /// Differences of the words' fixed-point values in this unit.
     Fixed(u16),
-    /// Differences from words at distances that the block has for each word (format, section 6).
+    /// Differences from earlier words, at a distance that the block gives for each word (format, section 6).
     Lookback,
     /// Differences of the words minus those of the reference.
     Reference,
 }
 
-/// A domain and the lags of the difference in it.
+/// A domain, and the lags of the difference in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Predictor {
     pub(crate) domain: Domain,
@@ -69,7 +69,7 @@ impl Predictor {
     /// The number of words that the difference looks back.
     #[inline]
     pub(crate) fn reach(&self) -> usize {
-        // The lags that it does not have are 0.
+        // The lags past the order are 0.
         self.lags.iter().map(|lag| usize::from(*lag)).sum()
     }
 
@@ -107,7 +107,7 @@ impl Predictor {
         (wire, lags_at + self.lags().len() * lag_bytes)
     }
 
-    /// Reads a definition from the front of `wire`. Returns its length in bytes too.
+    /// Reads a definition from the front of `wire`. Also returns its length in bytes.
     pub(crate) fn from_wire<W: Word>(wire: &[u8]) -> Result<(Self, usize), Malformed> {
         let kind = *wire.first().ok_or(Malformed::Truncated)?;
         let (order, long) = (usize::from(kind >> 3 & 3), kind >> 5 & 1 == 1);
@@ -161,12 +161,12 @@ pub(crate) struct Slots {
 impl Slots {
     #[inline(always)]
     pub(crate) fn new() -> Self {
-        // Copied in whole vectors; to make each predictor anew takes as long as a part of a short message.
+        // Copied in whole vectors; creating each predictor again takes a noticeable part of a short message's time.
         static EMPTY: Slots = Slots { predictors: [Predictor::NONE; SLOTS], defined: 0 };
         EMPTY
     }
 
-    /// The predictor in this slot. Returned by reference: a copy's load would wait for the partial stores that wrote the slot.
+    /// The predictor in this slot, by reference: a load of a copy would wait for the partial stores that wrote the slot.
     #[inline(always)]
     pub(crate) fn get(&self, slot: u16) -> Option<&Predictor> {
         self.predictors[..self.defined.min(SLOTS)].get(usize::from(slot))

@@ -37,7 +37,7 @@ impl<W: Word> Kernel<W> for Avx2 {
         // SAFETY: `self` proves the features that the calls require.
         unsafe {
             match (packed, form.predictor.domain) {
-                // From the wire to the message at once.
+                // Directly from the wire to the message.
                 (Some(packed), Domain::Below { rotation: 0 }) => undo::undo_below::<W, 0>(packed, form, out),
                 (Some(packed), Domain::Below { .. }) => undo::undo_below::<W, 1>(packed, form, out),
                 (None, Domain::Below { .. }) => below(form, &mut scratch.words, out),

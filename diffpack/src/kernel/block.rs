@@ -27,7 +27,7 @@ pub(crate) const fn byte_bits(bits: u32) -> u64 {
 /// A block of zeros.
 pub(crate) static ZEROS: Bytes = [0; BLOCK];
 
-/// A block in a buffer of the codec's own, aligned to vectors.
+/// A block in one of the codec's buffers, aligned to vectors.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(crate) struct Block(pub(crate) Bytes);
@@ -61,7 +61,7 @@ pub(crate) fn groups_mut(bytes: &mut [u8]) -> &mut Groups {
     }
 }
 
-/// The first groups of a block, as many as are whole samples.
+/// The first groups of a block, as many as make whole samples.
 #[inline(always)]
 pub(crate) fn samples(groups: &Groups, count: usize) -> &[Group] {
     &groups[..count.next_multiple_of(SAMPLE / GROUP).min(GROUPS)]

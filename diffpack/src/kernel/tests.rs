@@ -1,4 +1,4 @@
-//! Checks that every kernel does the same as the portable one, operation by operation, on blocks of many kinds.
+//! Checks that every kernel does the same as the portable one, operation by operation, on many kinds of blocks.
 
 extern crate std;
 
@@ -38,8 +38,8 @@ impl Numbers {
     }
 }
 
-/// Messages as programs send them, and words of any width, of one width per group, of a few special values, round floats, whole numbers as
-/// floats, and small ones with some outliers.
+/// Messages as programs send them; words of any width; words of one width per group; a few special values; round floats; whole numbers as
+/// floats; and small words with some outliers.
 fn messages<W: Word>() -> Vec<Vec<u8>> {
     let mut messages: Vec<_> = families().iter().map(|(_, generate)| generate(LEN)).collect();
     let mut numbers = Numbers(W::BITS.into());
@@ -124,7 +124,7 @@ fn residuals<W: Word, K: Kernel<W>>(kernel: K, residuals: &Block, numbers: &mut 
         );
         assert!(
             all.0[..words * W::WIDTH] == residuals.0[..words * W::WIDTH],
-            "{name}: collect what was dealt"
+            "{name}: collecting does not undo dealing"
         );
     }
 }
@@ -156,7 +156,7 @@ fn packed<W: Word, K: Kernel<W>>(kernel: K, residuals: &Block, widths: &Widths, 
     assert_eq!(
         kernel.pack(residuals, widths, words, &mut out).is_err(),
         len > 0,
-        "{name}: pack where there is no room"
+        "{name}: pack without room"
     );
     for more in [0, 7, BLOCK] {
         wire.resize(len + more, 0xaa);
@@ -166,7 +166,7 @@ fn packed<W: Word, K: Kernel<W>>(kernel: K, residuals: &Block, widths: &Widths, 
 
 fn unpacked<W: Word, K: Kernel<W>>(kernel: K, wire: &[u8], widths: &Widths, words: usize) {
     let (mut a, mut b) = (Block::ZERO, Block::ZERO);
-    // In a decoder, widths past the last group are whatever the wire gives.
+    // In a decoder, widths past the last group are whatever the wire contains.
     let mut widths = *widths;
     widths[words.div_ceil(W::LANES)..].fill(254);
     let widths = &widths;
@@ -298,7 +298,7 @@ fn floats<W: Word, K: Kernel<W>>(kernel: K, words: &[u8], numbers: &mut Numbers)
     assert_eq!(spans[0], spans[1], "{name}: span");
 }
 
-/// The operations with a reference, and that they undo each other.
+/// The operations with a reference, and that each undoes its inverse.
 fn referring<W: Word, K: Kernel<W>>(kernel: K, words: &[u8], numbers: &mut Numbers) {
     let name = type_name::<K>();
     let len = (1 + numbers.below(W::BLOCK)) * W::WIDTH;
@@ -321,7 +321,7 @@ fn referring<W: Word, K: Kernel<W>>(kernel: K, words: &[u8], numbers: &mut Numbe
     assert!(differences[0] == differences[1], "{name}: minus, {len} bytes");
 }
 
-/// Whole blocks and all but whole ones from differences with these lags, at the beginning of a message and later.
+/// Blocks, whole or nearly whole, from differences with these lags, at the beginning of a message and later.
 fn rebuilt_from<W: Word, K: Kernel<W>>(kernel: K, message: &[u8], residuals: &Block, lags: &[u16]) {
     let predictor = Predictor::difference(Domain::Integer, lags).unwrap();
     let reach = predictor.reach() * W::WIDTH;

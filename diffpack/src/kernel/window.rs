@@ -1,5 +1,5 @@
-//! A copy of a block and of the words before it, for work that cannot use the message itself: at its edges, where missing words count as 0,
-//! in the fixed-point domain, and for what words are more than those of a reference.
+//! A copy of a block and of the words before it, for work that cannot use the message itself: at its edges, where missing words count as 0;
+//! in the fixed-point domain; and on differences from a reference.
 #![forbid(unsafe_code)]
 
 use super::block::{Bytes, Groups, ZEROS, groups_mut};
@@ -37,7 +37,7 @@ impl<const N: usize> Window<N> {
         &self.bytes
     }
 
-    /// Ends a message: its values are of no use for the next one.
+    /// Ends a message: its values are useless for the next one.
     pub(crate) fn forget(&mut self) {
         self.held = None;
     }
@@ -61,7 +61,8 @@ impl<const N: usize> Window<N> {
         &self.bytes[..Self::AT]
     }
 
-    /// Copies the block at `at` of `message` and the `reach` bytes before it, at most [`Self::AT`]. Zeros follow until the end of a sample.
+    /// Copies the block at `at` of `message` and the `reach` bytes before it, at most [`Self::AT`]. Fills with zeros to the end of a
+    /// sample.
     pub(crate) fn fill(&mut self, message: &[u8], at: usize, reach: usize) {
         self.held = None;
         self.fill_by(message, at, reach.min(Self::AT), 0, |from, to| to.copy_from_slice(from));
@@ -80,7 +81,7 @@ impl<const N: usize> Window<N> {
         let start = at - reach.min(at);
         let end = message.len().min(at + BLOCK);
         let mut there = 0;
-        // Most of the values may still be there from the block before.
+        // Most of the values may still be there from the previous block.
         if let Some(held) = self.held
             && (held.unit, held.start <= start, held.end <= end) == (unit, true, true)
             && (start..at).contains(&held.end)
@@ -108,7 +109,7 @@ impl<const N: usize> Window<N> {
         self.fill_by(message, at, reach, 0, |from, to| kernel.minus(from, reference, to));
     }
 
-    /// Fills the window except for the first `there` bytes of the message's part, which are in place.
+    /// Fills the window, except for the first `there` bytes of the message's part, which are already in place.
     #[inline(always)]
     fn fill_by(
         &mut self,

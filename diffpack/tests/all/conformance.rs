@@ -1,4 +1,4 @@
-//! The suite of `mpress-codec`, for every word, effort and tier, with a remembering encoder and without.
+//! The suite of `mpress-codec`, for every word, effort and tier, with and without a remembering encoder.
 
 use mpress_codec::conformance;
 use mpress_diffpack::{Decoder, Diffpack, Effort, Encoder, Word};

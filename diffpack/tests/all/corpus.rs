@@ -1,4 +1,5 @@
-//! Every message of the corpus of real ones, if it is next to the repository, is restored at every tier and effort.
+//! Round-trips every message of the corpus of real messages, if it is next to the repository, at every tier and
+//! effort.
 
 use mpress_codec::conformance::{decode, encode, tiers};
 use mpress_corpus::shared::corpus;

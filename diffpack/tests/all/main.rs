@@ -1,4 +1,5 @@
-//! All tests of the public interface except the golden vectors, in one program: most of each test binary would be the kernels.
+//! All tests of the public interface except the golden vectors, in one program, because the kernels would be most of each test
+//! binary.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
 
 mod conformance;
@@ -10,7 +11,7 @@ mod references;
 mod tiers;
 mod wire;
 
-/// In a header: the message is one of records.
+/// In a header: the message consists of records.
 const RECORDS: u8 = 1;
 
 /// The header of a message of `len` bytes.

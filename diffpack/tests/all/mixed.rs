@@ -1,5 +1,5 @@
-//! Handwritten wires of blocks of all domains with differences, one after the other, against a decoder that is written from the format's page:
-//! word by word, with nothing kept from block to block. A used decoder gives the same as a new one.
+//! Handwritten wires of blocks in all domains with differences, one after the other. They are compared with a decoder written from the
+//! format's page, which works word by word and keeps nothing from block to block. A used decoder gives the same as a new one.
 
 use crate::header;
 use mpress_codec::conformance::{random_bytes, tiers};
@@ -58,7 +58,7 @@ impl Predictor {
 
     /// Appends the words of a block with these residuals.
     fn append(&self, residuals: &[u64], reference: &[u64], words: &mut Vec<u64>) {
-        // In fixed point, those of the block are the numbers before they become floats.
+        // In fixed point, the words of the block are the numbers before they become floats.
         let mut values: Vec<u64> = match self.domain {
             Domain::Integer => words.clone(),
             Domain::Fixed(unit) => words.iter().map(|word| fixed(*word, unit)).collect(),

@@ -1,4 +1,4 @@
-//! Random messages of many kinds are restored exactly, and random wires do no harm.
+//! Random messages of many kinds round-trip exactly, and random wires do no harm.
 
 use crate::header;
 use mpress_codec::conformance::{decode, encode, families, random_bytes, tiers};

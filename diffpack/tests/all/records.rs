@@ -1,4 +1,4 @@
-//! Messages of records (format, section 9): handwritten wires, wires that are refused, and fields that an encoder finds.
+//! Messages of records (format, section 9): handwritten wires, refused wires, and fields that an encoder finds.
 
 use crate::{RECORDS, header};
 use mpress_codec::DecodeErrorKind::{self, Corrupt, Length, Truncated};
@@ -152,7 +152,7 @@ fn structures_that_are_mostly_noise_are_worthwhile() {
     }
 }
 
-/// The place that is looked at first says nothing then.
+/// The first place examined says nothing then.
 #[test]
 fn zeros_do_not_hide_records() {
     let mut raw = structures(5000, false);

@@ -1,4 +1,4 @@
-//! Messages with a reference: handwritten wires, what is refused, random messages and references at every tier, and channels of the corpus.
+//! Messages with a reference: handwritten wires, refused wires, random messages and references at every tier, and channels of the corpus.
 
 use crate::properties::{effort, message};
 use crate::{RECORDS, header};
@@ -50,7 +50,7 @@ fn decode<W: Word>(
     conformance::decode(&mut With(&mut Decoder::<W>::new().with_simd(simd), reference), wire, len)
 }
 
-/// The result of every tier for a wire of as many bytes as the reference has.
+/// The result of every tier for a wire of a message of the reference's length.
 fn said<W: Word>(reference: &[u8], wire: &[u8]) -> Result<Vec<u8>, DecodeErrorKind> {
     let mut all = tiers().into_iter().map(|simd| decode::<W>(simd, reference, wire, reference.len()));
     let first = all.next().unwrap();
@@ -71,11 +71,11 @@ fn block(flags: u8, head: u16, rest: &[u8]) -> Vec<u8> {
 fn a_block_by_hand() {
     let reference = words([10, 20, 30, 40, 50, 60, 70, 80]);
     let wire = |head, rest: &[u8]| block(REFERENCE, head, rest);
-    // Width 4, residuals 0 to 7: what the words are more is 0 -1 1 -2 2 -3 3 -4.
+    // Width 4, residuals 0 to 7: the differences from the reference are 0 -1 1 -2 2 -3 3 -4.
     let residuals = [0x10, 0x32, 0x54, 0x76];
     let plain = wire(4, &[&[5][..], &residuals].concat());
     assert_eq!(said::<u64>(&reference, &plain), Ok(words([10, 19, 31, 38, 52, 57, 73, 76])));
-    // The same as differences by a lag of 1, which add up to 0 -1 0 -2 0 -3 0 -4, and of 3: 0 -1 1 -2 1 -2 1 -3.
+    // The same as differences by a lag of 1, which add up to 0 -1 0 -2 0 -3 0 -4, and by a lag of 3: 0 -1 1 -2 1 -2 1 -3.
     let lagged = wire(4, &[&[5 | 8, 1][..], &residuals].concat());
     assert_eq!(said::<u64>(&reference, &lagged), Ok(words([10, 19, 30, 38, 50, 57, 70, 76])));
     let lagged = wire(4, &[&[5 | 8, 3][..], &residuals].concat());
@@ -84,7 +84,7 @@ fn a_block_by_hand() {
     assert_eq!(said::<u64>(&reference, &wire(0, &[5])).as_ref(), Ok(&reference));
     let split = wire(8 | 1 << 10, &[5, 0b0001_0010, 0, 0, 20, 40]);
     assert_eq!(said::<u64>(&reference, &split), Ok(words([10, 30, 30, 40, 70, 60, 70, 80])));
-    // Records of a 32-bit and two 16-bit fields: columns of 8 words, each the reference's, but 1 less in the second one.
+    // Records of a 32-bit and two 16-bit fields: columns of 8 words, each equal to the reference's, but 1 less in the second column.
     let fields = [7, 0b01_01_10];
     let column = |width: u8, rest: &[u8]| [&[width, 15 << 4, 5][..], rest].concat();
     let ones = column(1, &[0xff]);
@@ -99,12 +99,12 @@ fn what_does_not_fit_is_refused() {
     for (flags, head, rest, kind) in [
         (0, 0, &[5][..], Corrupt),                 // without the bit
         (REFERENCE, 1 << 11, &[5, 0, 0], Corrupt), // strip counts
-        (REFERENCE, 0, &[6], Corrupt),             // a domain that there is not
+        (REFERENCE, 0, &[6], Corrupt),             // a domain that does not exist
         (REFERENCE, 0, &[5 | 8, 0], Corrupt),      // a lag of 0
         (REFERENCE, 65, &[5], Corrupt),            // a width of 65
         (REFERENCE, 0, &[5, 0], Length),           // an extra byte
         (REFERENCE, 1, &[5], Truncated),           // a missing group
-        (REFERENCE | 4, 0, &[5], Unsupported),     // a bit that is not known
+        (REFERENCE | 4, 0, &[5], Unsupported),     // an unknown bit
     ] {
         assert_eq!(said::<u64>(&reference, &block(flags, head, rest)), Err(kind), "{flags}, {rest:?}");
     }
@@ -142,7 +142,7 @@ fn the_bit_is_set_where_the_reference_helps() {
 
 #[test]
 fn the_bit_goes_with_the_block_that_needed_it() {
-    // The reference makes the first block shorter, but words from 50 before make it shorter still.
+    // The reference makes the first block shorter, but words 50 positions earlier make it shorter still.
     let noise = random_bytes(71, 8 * 300);
     let word = |i: usize| u64::from_le_bytes(*noise[8 * i..].first_chunk().unwrap());
     let raw: Vec<u8> = (0..250).flat_map(|i| word(i % 50).to_le_bytes()).collect();
@@ -157,7 +157,7 @@ fn longs(count: usize, word: impl Fn(usize) -> u64) -> Vec<u8> {
     (0..count).flat_map(|i| word(i).to_le_bytes()).collect()
 }
 
-/// In place of words with zeros between them, the differences from the reference would have none.
+/// Words with zeros between them; the differences from the reference would have none.
 #[test]
 fn a_reference_does_no_harm_to_sparse_words() {
     let noise = random_bytes(70, 8 * 496);
@@ -225,7 +225,7 @@ fn each_piece_has_its_part_of_the_reference() {
     }
 }
 
-/// With a reference for each length, a smooth field.
+/// With a reference for each length: a smooth field.
 struct ByLength<T>(T);
 
 fn smooth(len: usize) -> &'static [u8] {
@@ -291,7 +291,7 @@ fn conformance_of_words_of_16_ratio() {
 
 #[test]
 fn the_wire_does_not_depend_on_the_room() {
-    // Blocks that are the reference's, that are near it, that were there before, and that are noise.
+    // Blocks equal to the reference's, near it, repeated from earlier, and of noise.
     let (noise, other) = (random_bytes(76, 8000), random_bytes(77, 8000));
     let raw = [&noise[..4000], &noise[1000..3000], &noise[4000..], &other[..1500]].concat();
     let mut reference = raw.clone();
@@ -312,7 +312,8 @@ fn the_wire_does_not_depend_on_the_room() {
     }
 }
 
-/// A message, and a reference for it: another message, itself, or with words that are more or less by a little, a smooth amount, or sometimes much.
+/// A message, and a reference for it: another message, the message itself, or words that differ by a little, by a smooth amount, or sometimes by
+/// much.
 fn pair() -> impl Strategy<Value = (Vec<u8>, Vec<u8>)> {
     (message(), message(), 0..5_u8, any::<u64>()).prop_map(|(raw, other, kind, seed)| {
         let noise = random_bytes(seed, raw.len());

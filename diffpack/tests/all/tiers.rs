@@ -4,14 +4,14 @@ use crate::header;
 use mpress_codec::conformance::{decode, encode, families, random_bytes, tiers};
 use mpress_diffpack::{Decoder, Effort, Encoder, Word};
 
-/// The wire of `raw`, which is the same at all tiers and decoded by all.
+/// The wire of `raw`, which is the same at all tiers and which all tiers decode.
 fn agree<W: Word>(effort: Effort, raw: &[u8], what: &str) -> Vec<u8> {
     let mut wires = tiers().into_iter().map(|simd| {
         let wire = encode(&mut Encoder::<W>::new(effort).with_simd(simd), raw);
         let back = decode(&mut Decoder::<W>::new().with_simd(simd), &wire, raw.len());
         assert!(
             back.as_deref() == Ok(raw),
-            "{what}, {} bytes, {effort:?}, {simd:?}: does not come back",
+            "{what}, {} bytes, {effort:?}, {simd:?}: does not round-trip",
             raw.len()
         );
         (simd, wire)

@@ -1,4 +1,4 @@
-//! The edges of the wire format: header, bound, stored blocks, definitions, unused fields, and which wires are refused with which error.
+//! The edges of the wire format: header, bound, stored blocks, definitions, unused fields, and the error for each refused wire.
 
 use crate::{RECORDS, header};
 use mpress_codec::DecodeErrorKind::{self, Corrupt, Length, Truncated, Unsupported};
@@ -51,7 +51,7 @@ fn an_encoder_is_of_bounded_size() {
 
 fn repeating<W: Word>() {
     let fresh = random_bytes(11, 40_000);
-    // Pieces of 1 to 300 bytes of whole words, new or from anywhere before.
+    // Pieces of 1 to 300 bytes of whole words, new or copied from anywhere before.
     let mut raw = Vec::new();
     let mut at = 0;
     while raw.len() < 60_000 {
@@ -164,7 +164,7 @@ fn a_block_by_hand() {
     // The same with 3 bits stripped: the value 8.
     let stripped = [&[3][..], &unit, &[3], &[0xaa, 0xaa]].concat();
     assert_eq!(said(&one_block(DEFINED | 2 | 1 << 11, &stripped), 64), words([8.0_f64.to_bits(); 8]));
-    // Lookback: entries 9 2 0 0 0 0 0 0 of width 4, then differences 10 0 0 2 0 0 0 0 of width 4: before the message is 0.
+    // Lookback: entries 9 2 0 0 0 0 0 0 of width 4, then differences 10 0 0 2 0 0 0 0 of width 4; words before the message are 0.
     let lookback = [&[4][..], &[0x29, 0, 0, 0], &[4, 0], &[0x0a, 0x20, 0, 0]].concat();
     assert_eq!(said(&one_block(DEFINED | 4, &lookback), 64), words([5, 0, 5, 1, 5, 1, 5, 1]));
     // Split: words 1 and 4 in the wide stream of width 8, the others zeros.
@@ -179,7 +179,7 @@ fn what_no_encoder_writes_is_refused() {
         (STORED | 1, &[0; 64], Corrupt),                            // a stored block with a width
         (DEFINED, &[1 << 6], Corrupt),                              // an unused bit of a definition
         (DEFINED, &[5], Corrupt),    // the domain of a reference, without its bit
-        (DEFINED, &[6], Corrupt),    // a domain that there is not
+        (DEFINED, &[6], Corrupt),    // a domain that does not exist
         (DEFINED, &[8, 0], Corrupt), // a lag of 0
         (DEFINED, &[8 | 32, 0xff, 0xff], Corrupt), // a lag too long
         (DEFINED, &[24 | 32, 0, 4, 0, 4, 0, 1], Corrupt), // lags with too great a sum
@@ -210,7 +210,7 @@ fn what_no_encoder_writes_is_refused() {
 #[test]
 fn headers_that_cannot_be_are_refused() {
     assert_eq!(said(&[0x10, 0], 0), Ok(vec![]));
-    // Another number of the format, and bits that are not known.
+    // Another format number, and unknown bits.
     for first in (0..=255_u8).filter(|first| first >> 4 != 1 || first & 14 != 0) {
         assert_eq!(said(&[first, 0], 0), Err(Unsupported), "{first:#x}");
     }
@@ -248,7 +248,7 @@ fn wires_from_before_this_format_are_refused() {
     }
 }
 
-/// The zeros of a message take no byte of their own, so that only the header says how many there are.
+/// The zeros of a message take no bytes of their own, so only the header gives their number.
 #[test]
 fn a_message_of_zeros_has_one_length() {
     let len = 1 << 20;
@@ -281,7 +281,7 @@ fn a_remembering_encoder_forgets_on_reset() {
 
 #[test]
 fn the_wire_does_not_depend_on_the_room() {
-    // Noise, and the same words in another order: no differences are short, but all words were there before.
+    // Noise, and the same words in another order: no differences are short, but all words occurred before.
     let noise = random_bytes(50, 2048);
     let again = (0..256).flat_map(|i| noise[(i * 37 % 256) * 8..][..8].to_vec());
     let message: Vec<u8> = noise.iter().copied().chain(again).collect();

@@ -2,7 +2,7 @@
 
 use super::{Counts, JobReport, Threshold};
 use crate::codecs::RAW;
-use crate::settings::Report;
+use crate::settings::{Report, Settings};
 use crate::strategy::Strategy;
 use std::fmt::Write as _;
 
@@ -34,6 +34,20 @@ impl JobReport {
         }
         let _ = writeln!(text, "{}", self.verdict);
         text.lines().fold(String::new(), |text, line| text + "mpress: " + line + "\n")
+    }
+
+    /// Prints the report by `print`, or writes it to the file of the settings: as JSON if that is its ending, otherwise as text, in full unless a shorter one
+    /// was asked for. If the file cannot be written, prints why, and the report.
+    pub fn deliver(&self, settings: &Settings, print: impl Fn(&str)) {
+        let Some(file) = &settings.report_file else { return print(self.text(settings.report).trim_end()) };
+        let how = if settings.report == Report::None { Report::Full } else { settings.report };
+        let is_json = file.extension().is_some_and(|extension| extension == "json");
+        let text = if is_json { self.to_json() } else { Ok(self.text(how)) };
+        if let Err(why) = text.and_then(|text| std::fs::write(file, text).map_err(|error| error.to_string()))
+        {
+            print(&format!("mpress: {}: {why}; here is the report:", file.display()));
+            print(self.text(how).trim_end());
+        }
     }
 
     /// The number of messages that were sent compressed or, with the strategy `measure`, would have been.

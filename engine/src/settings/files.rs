@@ -1,28 +1,36 @@
 //! The files that settings name.
 
-use super::Settings;
+use super::{Settings, one_line};
 use crate::guide::Record;
 use crate::knowledge::{Knowledge, Memory};
 use crate::links::Links;
 use crate::strategy::Strategy;
+use std::fmt::Display;
 
 impl Settings {
-    /// Reads the files that a job with these settings reads at its start, to see whether it can: heuristics, kept links, and the record of decisions
-    /// for the guided strategy. A job runs on without a file that it cannot use.
+    /// Checks the files of a process of a job with these settings: whether those can be used that it reads at its start (heuristics, kept links, the record
+    /// of decisions for the guided strategy), and whether there is a folder for those that it writes at its end (report, links, record of decisions), without
+    /// writing any. `is_first`: whether it is the first process, which alone has links and output. A job runs on without a file that it cannot use.
     ///
     /// # Errors
     /// One line, with the file: why the first that cannot be used cannot.
-    pub fn check_files(&self) -> Result<(), String> {
+    pub fn check_files(&self, is_first: bool) -> Result<(), String> {
+        self.check_read(is_first)
+            .and_then(|()| if is_first { self.check_written() } else { Ok(()) })
+            .map_err(|line| one_line(&line))
+    }
+
+    fn check_read(&self, is_first: bool) -> Result<(), String> {
+        if self.strategy == Strategy::Off {
+            return Ok(());
+        }
         if let Some(folder) = &self.heuristics {
-            let (_, mut errors) = Knowledge::read(folder);
-            // A folder may lack one of its files: not everything was measured.
-            let none = errors.len() == 2;
-            errors.retain(|error| none || error.file.exists());
+            let (_, errors) = Knowledge::read(folder);
             if let Some(error) = errors.into_iter().next().or(Memory::read(folder).err()) {
                 return Err(format!("{}: {}", error.file.display(), error.why));
             }
         }
-        if let Some(file) = &self.links {
+        if let Some(file) = self.links.as_ref().filter(|_| is_first) {
             Links::read(file).map_err(|why| format!("{}: {why}", file.display()))?;
         }
         match &self.guide {
@@ -31,6 +39,21 @@ impl Settings {
             }
             _ => Ok(()),
         }
+    }
+
+    fn check_written(&self) -> Result<(), String> {
+        let links = self.links.as_ref().filter(|_| self.strategy != Strategy::Off);
+        let guide = self.guide.as_ref().filter(|_| self.strategy.learns());
+        for file in [self.report_file.as_ref(), links, guide].into_iter().flatten() {
+            let wrong = |why: &dyn Display| format!("{} cannot be written: {why}", file.display());
+            if file.is_dir() {
+                return Err(wrong(&"it is a folder"));
+            }
+            // With the dot, a file in place of the folder is an error.
+            let folder = file.parent().unwrap_or(file).join(".");
+            std::fs::metadata(folder).map_err(|error| wrong(&error))?;
+        }
+        Ok(())
     }
 }
 
@@ -51,12 +74,14 @@ mod tests {
         let own = Settings::default;
         let heuristics = Some(folder.path().to_owned());
         let checked = |settings: Settings, part: &str| {
-            let line = settings.check_files().err().unwrap_or_default();
+            let line = settings.check_files(true).err().unwrap_or_default();
             assert_eq!((line.contains(part), line.is_empty()), (true, part.is_empty()), "{line}");
         };
         checked(own(), "");
         checked(Settings { links: none(), guide: none(), ..own() }, "");
         checked(Settings { guide: none(), strategy: Strategy::Guided, ..own() }, "/none: No such file");
+        let broken = Some(PathBuf::from("/no\nne"));
+        checked(Settings { heuristics: broken, ..own() }, "/no\\nne/network.toml: No such file");
         checked(Settings { heuristics: none(), ..own() }, "/none/network.toml: No such file");
         checked(Settings { heuristics: heuristics.clone(), ..own() }, "network.toml: No such file");
         file("compression.toml", include_str!("../../heuristics/compression.toml"));
@@ -66,5 +91,31 @@ mod tests {
             checked(Settings { heuristics: heuristics.clone(), ..own() }, &format!("{name}: line 1: "));
             checked(Settings { links: path, ..own() }, &format!("{name}: line 1: "));
         }
+    }
+
+    #[test]
+    fn files_that_cannot_be_written_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let report = |place: PathBuf| Settings { report_file: Some(place), ..Settings::default() };
+        let learning = |place: PathBuf| Settings { guide: Some(place), ..Settings::default() };
+        let links = |place: PathBuf| Settings { links: Some(place), ..Settings::default() };
+        for (place, part) in [
+            (folder.path().join("new"), ""),
+            (folder.path().join("none/new"), "none/new cannot be written: No such file"),
+            (file.join("new"), "file/new cannot be written: Not a directory"),
+            (folder.path().to_owned(), " cannot be written: it is a folder"),
+        ] {
+            for settings in [report(place.clone()), learning(place.clone())] {
+                let line = settings.check_files(true).err().unwrap_or_default();
+                assert_eq!((line.contains(part), line.is_empty()), (true, part.is_empty()), "{line}");
+                assert_eq!(settings.check_files(false), Ok(()), "others do not write it");
+                let off = Settings { strategy: Strategy::Off, ..settings };
+                assert_eq!(off.check_files(true).is_ok(), part.is_empty() || off.report_file.is_none());
+            }
+            assert_eq!(links(place).check_files(true).is_ok(), part.is_empty());
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing was written");
     }
 }

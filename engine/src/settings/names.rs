@@ -24,6 +24,9 @@ pub(super) const KEYS: [&str; 20] = [
     "dump_config",
 ];
 
+/// The settings that are on or off; in a file they may be booleans.
+pub(super) const FLAGS: [&str; 2] = ["disable", "dump_config"];
+
 pub(super) const PREFIX: &str = "MPRESS_";
 
 /// The variable with the name of the settings file.

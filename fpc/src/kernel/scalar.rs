@@ -7,7 +7,7 @@ use crate::classes::LENGTHS;
 use crate::format::{MAX_CLASSES, PACKED, PICKED, ROW, ROW_BYTES};
 use crate::word::Word;
 
-/// Needs no proof: every CPU runs it.
+/// It needs no proof, because every CPU runs it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scalar;
 

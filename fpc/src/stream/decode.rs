@@ -98,7 +98,7 @@ impl Work for Stream<'_, '_> {
         let end = DecodeError::new(Length, at + tail.len());
         if let Some((head, tail)) = tail.split_first_chunk() {
             if *head != TAIL_HEAD {
-                // Another block.
+                // Reads another block.
                 return Err(DecodeError::new(Length, at));
             }
             out.extend_from_slice(tail).map_err(|_| end)?;

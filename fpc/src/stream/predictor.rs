@@ -28,7 +28,7 @@ impl<'a> Predictor<'a> {
         Self { fcm, dfcm, fcm_hash: 0, dfcm_hash: 0, last: 0 }
     }
 
-    /// Zeroes all entries that these values, from the start of a stream on, have written to.
+    /// Zeroes all entries that these values have written to since the start of a stream.
     pub(super) fn forget(mut self, values: &[[u8; WIDTH]]) {
         for value in values {
             let (fcm, dfcm) = self.places();

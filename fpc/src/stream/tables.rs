@@ -6,8 +6,8 @@
 use super::predictor::Predictor;
 use super::{TableLevel, WIDTH};
 
-/// A stream with fewer values than one per `FEW` entries is undone entry by entry. Otherwise the tables are cleared, which is at most 4 KiB per value
-/// and brings them into the cache for the next stream.
+/// The entries of a stream with fewer than one value per `FEW` entries are cleared one by one. Otherwise the whole tables are cleared, which is at
+/// most 4 KiB per value and brings them into the cache for the next stream.
 const FEW: usize = 256;
 
 /// Memory for tables of any level for which it is large enough.

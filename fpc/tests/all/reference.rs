@@ -1,6 +1,6 @@
 //! Streams written by FPC 1.1: the decoder reads them, and the encoder writes the same bytes.
 //!
-//! A few small ones are in `tests/reference`, all of them next to the repository.
+//! A few small streams are in `tests/reference`; the whole collection is next to the repository.
 
 use mpress_codec::conformance::{decode, encode, tiers};
 use mpress_corpus::shared::skipped;
@@ -33,7 +33,7 @@ fn run(folder: &Path) -> usize {
     tested
 }
 
-/// The stream with 0 in the half byte that FPC 1.1 leaves undefined: the last one of the codes if the number of values is odd.
+/// The stream with 0 in the half byte that FPC 1.1 leaves undefined: the last code, if the number of values is odd.
 fn masked(mut stream: Vec<u8>) -> Vec<u8> {
     let mut at = 1;
     while let Some(&[a, b, c, d, e, f]) = stream.get(at..at + 6).and_then(|head| head.first_chunk()) {
@@ -55,7 +55,7 @@ fn streams_of_fpc_1_1() {
 fn all_streams_of_fpc_1_1() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/fpc");
     if !folder.exists() {
-        skipped("the whole collection of streams, which does not lie beside the repository");
+        skipped("the whole collection of streams, which is not next to the repository");
         return;
     }
     assert_eq!(run(&folder), 21);

@@ -116,7 +116,7 @@ fn a_header_that_is_not_understood_is_unsupported() {
     assert_eq!(long(&[&[0xff; 10][..], &[1]].concat()), Err(Corrupt), "71 bits");
     assert_eq!(long(&[&[0xff; 9][..], &[1]].concat()), Err(Length), "the greatest length");
     assert_eq!(stream(&[0], 0), Err(Unsupported));
-    assert_eq!(stream(&[4], 0), Err(Unsupported), "more than there is memory for");
+    assert_eq!(stream(&[4], 0), Err(Unsupported), "more than the memory holds");
     assert_eq!(stream(&[26], 0), Err(Unsupported));
 }
 
@@ -172,7 +172,7 @@ fn streams_that_no_encoder_writes_are_corrupt() {
 
 #[test]
 fn a_tail_is_no_block() {
-    // A value, and a tail that is a block of another one.
+    // A value, and a tail that looks like a block of another value.
     let raw = [&[5, 0, 0, 0, 0, 0, 0, 0][..], &[1, 0, 0, 7, 0, 0, 0]].concat();
     let mut encoder = stream::Encoder::new([0; 16], tables(3)).unwrap();
     let wire = encode(&mut encoder, &raw);
@@ -186,7 +186,7 @@ fn a_tail_is_no_block() {
     let two = [&wire[..9], &wire[12..]].concat();
     assert!(stream(&two, 16).is_ok());
     assert_eq!(stream(&two, 15), Err(Truncated));
-    // A block where there is room for a tail only.
+    // A block where there is room only for a tail.
     assert_eq!(stream(&[&two[..], &[0; 3]].concat(), 15), Err(Length));
     // No tail after the zeros.
     assert_eq!(stream(&wire[..12], 8), Err(Length));

@@ -14,7 +14,7 @@ struct Pair {
     dfcm: HashMap<u128, u128>,
 }
 
-/// An encoder for values of `width` bits, of which hashes use the `top` most significant ones.
+/// An encoder for values of `width` bits; hashes use the `top` most significant bits.
 pub(crate) struct Model {
     pub(crate) width: usize,
     pub(crate) top: usize,
@@ -89,7 +89,7 @@ fn coded(residuals: &[(u128, bool)]) -> Vec<u8> {
         let without = |at: usize| -> Vec<usize> {
             classes.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, c)| *c).collect()
         };
-        // The last class stays, because it holds values that no other one can.
+        // The last class stays, because it holds values that no other class can.
         match (0..classes.len() - 1).min_by_key(|at| body(&without(*at))) {
             Some(at) => classes = without(at),
             None => return best.unwrap(),

@@ -52,7 +52,7 @@ fn main() -> std::result::Result<(), Failed> {
         one.store(rank, before + 1)
     })?;
     if sum.get(rank)? != Some(node.rank() + 1) {
-        return Err("the run after it has a wrong result".into());
+        return Err("the next run has a wrong result".into());
     }
     world.barrier();
     Ok(())
@@ -187,7 +187,7 @@ fn churn(node: &Node) -> Result<String> {
                 for index in [0, 25, 63] {
                     let found = array.fetch(index).await?;
                     if found != value(index) {
-                        return Err(Error::Program(format!("{found} in the place of {}", value(index))));
+                        return Err(Error::Program(format!("{found} instead of {}", value(index))));
                     }
                 }
             }

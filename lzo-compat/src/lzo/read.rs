@@ -14,7 +14,7 @@ pub(super) fn message(wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError>
     }
 }
 
-/// What precedes an instruction that begins with `0000`, which determines the meaning of the instruction.
+/// What precedes an instruction that begins with `0000`; this determines the meaning of the instruction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
     /// A copy without literals, or nothing.
@@ -89,7 +89,7 @@ fn instructions(mut wire: Wire<'_>, out: &mut Out<'_>) -> Result<usize, DecodeEr
     }
 }
 
-/// What instructions have on the wire.
+/// How instructions are read from the wire.
 trait Instructions {
     fn number(&mut self) -> Result<usize, DecodeError>;
     fn length(&mut self, low: usize, most: usize) -> Result<usize, DecodeError>;
@@ -104,7 +104,7 @@ impl Instructions for Wire<'_> {
         Ok(usize::from(u16::from_le_bytes(self.take_array()?)))
     }
 
-    /// Reads a length whose part in the instruction's first byte is `low`, at most `most`.
+    /// Reads a length from `low`, its part in the instruction's first byte, which is at most `most`.
     #[inline(always)]
     fn length(&mut self, low: usize, most: usize) -> Result<usize, DecodeError> {
         if low > 0 { Ok(low) } else { self.long_length(most) }

@@ -16,8 +16,8 @@ pub(super) fn run(rest: &[u8], count: usize, first: bool, out: &mut Out<'_>) -> 
         out.store(&[0], 1)?;
         more(count - RUN_END, out)?;
     } else if !first {
-        // The number of literals is unpredictable, so both cases are handled without a branch. The number of a few literals is in the lowest bits of
-        // the last but one byte of every copy.
+        // The number of literals is unpredictable, so both cases are handled without a branch. A small number of literals is in the lowest bits of
+        // the second-to-last byte of every copy.
         let (few, head) = if count <= FEW { (count, 0) } else { (0, 1) };
         if let [.., byte, _] = out.written_mut() {
             *byte |= few as u8;

@@ -1,4 +1,4 @@
-//! Takes the first copy found, and advances faster the longer there was none.
+//! Takes the first copy found, and advances faster the longer it finds none.
 
 use super::{Match, Sequences};
 use crate::bytes::{common, word};

@@ -3,7 +3,7 @@
 
 use crate::mpi::arguments::Counts;
 use crate::mpi::handle::Handle;
-use crate::mpi::span::{Span, is_valid};
+use crate::mpi::span::{Span, extent, is_valid};
 use crate::mpi::sys::*;
 use std::cell::LazyCell;
 use std::ffi::{c_int, c_void};
@@ -35,39 +35,46 @@ impl<F> Blocks<F> {
 }
 
 /// Blocks of `count` elements, contiguous in rank order.
-pub(crate) fn equal(
+///
+/// # Safety
+/// The blocks that are asked for must be as [`Span::new`] wants them, as those of the functions below.
+pub(crate) unsafe fn equal(
     buf: *const c_void,
     count: MPI_Count,
     datatype: MPI_Datatype,
 ) -> Blocks<impl Fn(c_int) -> Span> {
-    let step = LazyCell::new(move || extent(datatype).wrapping_mul(count as MPI_Aint));
-    let of = move |rank| Span::new(at(buf, step.wrapping_mul(rank as MPI_Aint)), count, datatype);
+    let step = LazyCell::new(move || step(datatype).wrapping_mul(count as MPI_Aint));
+    // SAFETY: the caller vouches for the blocks.
+    let of = move |rank| unsafe { Span::new(at(buf, step.wrapping_mul(rank as MPI_Aint)), count, datatype) };
     Blocks { buf, equal: true, typed: false, given: (count as usize, datatype.key()), of }
 }
 
 /// An invalid block, for a null array.
 fn none(buf: *const c_void) -> Span {
-    Span::new(buf.cast_mut(), -1, DATATYPE_NULL)
+    // SAFETY: no elements.
+    unsafe { Span::new(buf, -1, DATATYPE_NULL) }
 }
 
 /// Blocks with counts and displacements of their own, in elements.
 ///
 /// # Safety
-/// Both arrays must have an entry for each rank that is asked for, or be null.
+/// As for [`equal`]. Both arrays must have an entry for each rank that is asked for, or be null.
 pub(crate) unsafe fn varied(
     buf: *const c_void,
     counts: Counts,
     places: Counts,
     datatype: MPI_Datatype,
 ) -> Blocks<impl Fn(c_int) -> Span> {
-    let step = LazyCell::new(move || extent(datatype));
+    let step = LazyCell::new(move || step(datatype));
     let of = move |rank: c_int| {
         if counts.addr() == 0 || places.addr() == 0 {
             return none(buf);
         }
-        // SAFETY: the caller vouches for the arrays.
-        let (count, place) = unsafe { (counts.at(rank as usize), places.at(rank as usize)) };
-        Span::new(at(buf, step.wrapping_mul(place)), count, datatype)
+        // SAFETY: the caller vouches for the arrays and the blocks.
+        unsafe {
+            let place = places.at(rank as usize);
+            Span::new(at(buf, step.wrapping_mul(place)), counts.at(rank as usize), datatype)
+        }
     };
     Blocks { buf, equal: false, typed: false, given: (counts.addr(), datatype.key()), of }
 }
@@ -75,7 +82,7 @@ pub(crate) unsafe fn varied(
 /// Blocks with counts and datatypes of their own, and displacements in bytes.
 ///
 /// # Safety
-/// The arrays must have an entry for each rank that is asked for, or be null.
+/// As for [`varied`].
 pub(crate) unsafe fn typed(
     buf: *const c_void,
     counts: Counts,
@@ -87,25 +94,20 @@ pub(crate) unsafe fn typed(
             return none(buf);
         }
         let rank = rank as usize;
-        // SAFETY: the caller vouches for the arrays.
-        let (count, place, datatype) = unsafe { (counts.at(rank), places.at(rank), *datatypes.add(rank)) };
-        Span::new(at(buf, place), count, datatype)
+        // SAFETY: the caller vouches for the arrays and the blocks.
+        unsafe { Span::new(at(buf, places.at(rank)), counts.at(rank), *datatypes.add(rank)) }
     };
     Blocks { buf, equal: false, typed: true, given: (counts.addr(), datatypes.addr()), of }
 }
 
 /// The buffer may be `MPI_BOTTOM` with absolute addresses as displacements.
-fn at(buf: *const c_void, offset: MPI_Aint) -> *mut c_void {
-    buf.cast::<u8>().wrapping_add(offset as usize).cast_mut().cast()
+fn at(buf: *const c_void, offset: MPI_Aint) -> *const c_void {
+    buf.wrapping_byte_add(offset as usize)
 }
 
 /// The extent of a datatype; 0 if the MPI does not know it. It would report that to the handler of
 /// `MPI_COMM_WORLD`, not of the call's communicator.
-pub(super) fn extent(datatype: MPI_Datatype) -> MPI_Aint {
-    let (mut lower, mut extent): (MPI_Aint, MPI_Aint) = (0, 0);
-    if is_valid(datatype) {
-        // SAFETY: a valid datatype, valid output pointers.
-        unsafe { PMPI_Type_get_extent(datatype, &raw mut lower, &raw mut extent) };
-    }
-    extent
+pub(super) fn step(datatype: MPI_Datatype) -> MPI_Aint {
+    let bounds = is_valid(datatype).then(|| extent(datatype).ok());
+    bounds.flatten().map_or(0, |[_, extent]| extent)
 }

@@ -7,38 +7,28 @@ use super::{Group, Handed};
 use crate::messages::error::Error;
 use crate::mpi::device;
 use crate::mpi::span::Span;
-use crate::mpi::sys::*;
 use crate::operations::state::Shim;
 use mpress::{Buffer, Kind};
 use std::ffi::c_int;
 use std::iter;
 use std::ptr;
 
-/// Bcast. `id`: the number of the collective.
-///
-/// # Safety
-/// `span` must be the program's, and the MPI must not refuse it. All ranks must make this call.
-pub(super) unsafe fn bcast(shim: &Shim, group: &Group<'_>, id: u32, span: Span, root: c_int) -> Handed {
+/// Bcast, on all ranks; the MPI must not refuse `span`. `id`: the number of the collective.
+pub(super) fn bcast(shim: &Shim, group: &Group<'_>, id: u32, span: Span, root: c_int) -> Handed {
     let (len, own) = (span.bytes().unwrap_or(0), group.rank() == root);
-    // SAFETY: the program's own span, which lives for this call.
-    unsafe {
-        let place = match own {
-            true => Place::to_give(shim, span, len),
-            false => Place::new(shim, span, len),
-        };
-        let part = Part { owner: root.unsigned_abs() as usize, at: place.at, len };
-        shim.hand_on(group, &[part], place.kind, (id, "a broadcast")).landing(|| match own {
-            true => Ok(()),
-            false => place.land(shim),
-        })
-    }
+    let place = match own {
+        true => Place::to_give(shim, span, len),
+        false => Place::new(shim, span, len),
+    };
+    let part = Part { owner: root.unsigned_abs() as usize, at: place.at, len };
+    // SAFETY: a place for `len` bytes, which lives until the collective is complete.
+    let handed = unsafe { shim.hand_on(group, &[part], place.kind, (id, "a broadcast")) };
+    handed.landing(|| if own { Ok(()) } else { place.land(shim) })
 }
 
-/// Allgather and Allgatherv. `mine`: the block of this rank; `lens`: those of all `blocks`, in bytes.
-///
-/// # Safety
-/// As for [`bcast`].
-pub(super) unsafe fn allgather<F: Fn(c_int) -> Span>(
+/// Allgather and Allgatherv, on all ranks. `mine`: the block of this rank; `lens`: those of all `blocks`, in
+/// bytes.
+pub(super) fn allgather<F: Fn(c_int) -> Span>(
     shim: &Shim,
     group: &Group<'_>,
     id: u32,
@@ -46,28 +36,27 @@ pub(super) unsafe fn allgather<F: Fn(c_int) -> Span>(
     (blocks, lens): (&Blocks<F>, &[usize]),
 ) -> Handed {
     let own = blocks.of(group.rank());
-    // SAFETY: the program's own blocks, which live for this call.
-    unsafe {
-        let (source, copied) = match mine.ptr == IN_PLACE {
-            true => (own, Ok(())),
-            false => (mine, shim.copy_block(&mine, &own)),
-        };
-        let places: Vec<_> = iter::zip(group.peers.ranks(), lens)
-            .map(|(rank, &len)| match rank == group.rank() {
-                true => Place::to_give(shim, source, len),
-                false => Place::new(shim, blocks.of(rank), len),
-            })
-            .collect();
-        let part = |(owner, (place, &len)): (usize, (&Place, &usize))| Part { owner, at: place.at, len };
-        let parts: Vec<_> = iter::zip(&places, lens).enumerate().map(part).collect();
-        let kind = places.get(group.rank().unsigned_abs() as usize).map_or(Kind::Other, |place| place.kind);
-        shim.hand_on(group, &parts, kind, (id, "an all-gather")).landing(|| {
-            iter::zip(group.peers.ranks(), &places)
-                .filter(|(rank, _)| *rank != group.rank())
-                .try_for_each(|(_, place)| place.land(shim))?;
-            copied
+    let (source, copied) = match mine.is_in_place() {
+        true => (own, Ok(())),
+        false => (mine, shim.copy_block(&mine, &own)),
+    };
+    let places: Vec<_> = iter::zip(group.peers.ranks(), lens)
+        .map(|(rank, &len)| match rank == group.rank() {
+            true => Place::to_give(shim, source, len),
+            false => Place::new(shim, blocks.of(rank), len),
         })
-    }
+        .collect();
+    let part = |(owner, (place, &len)): (usize, (&Place, &usize))| Part { owner, at: place.at, len };
+    let parts: Vec<_> = iter::zip(&places, lens).enumerate().map(part).collect();
+    let kind = places.get(group.rank().unsigned_abs() as usize).map_or(Kind::Other, |place| place.kind);
+    // SAFETY: places for these numbers of bytes, which live until the collective is complete.
+    let handed = unsafe { shim.hand_on(group, &parts, kind, (id, "an all-gather")) };
+    handed.landing(|| {
+        iter::zip(group.peers.ranks(), &places)
+            .filter(|(rank, _)| *rank != group.rank())
+            .try_for_each(|(_, place)| place.land(shim))?;
+        copied
+    })
 }
 
 impl Handed {
@@ -93,32 +82,28 @@ struct Place {
 impl Place {
     /// For a block of this rank. Its address is null if it must be left to the MPI: there is no memory for a
     /// copy, it is in device memory, or its length is not the one that the others expect.
-    ///
-    /// # Safety
-    /// The span must be the program's, and have `len` bytes.
-    unsafe fn to_give(shim: &Shim, span: Span, len: usize) -> Self {
-        // SAFETY: the caller vouches for the span.
-        unsafe {
-            shim.sample_collective(&span, None);
-            let mut place = Self::new(shim, span, len);
-            if span.bytes() != Some(len) || device::is_device(span.ptr) {
-                place.at = ptr::null_mut();
-            } else if let Some(ours) = &mut place.ours
-                && len > 0
-                && shim.gather(&span, ours).is_err()
-            {
-                place.at = ptr::null_mut();
-            }
-            place
+    fn to_give(shim: &Shim, span: Span, len: usize) -> Self {
+        shim.sample_collective(&span, None);
+        let mut place = Self::new(shim, span, len);
+        if span.bytes() != Some(len) || device::is_device(span.ptr()) {
+            place.at = ptr::null_mut();
+        } else if let Some(ours) = &mut place.ours
+            && len > 0
+            && shim.gather(&span, ours).is_err()
+        {
+            place.at = ptr::null_mut();
         }
+        place
     }
 
-    /// For a block of another rank. Its address is null if there is no memory for it.
+    /// For a block of another rank. Its address is null if there is no memory for `len` bytes.
     fn new(shim: &Shim, span: Span, len: usize) -> Self {
         let layout = shim.layout(&span);
-        let kind = layout.kind();
-        if layout.is_contiguous() {
-            return Self { span, kind, at: span.ptr.cast(), ours: None };
+        let kind = layout.kind;
+        if layout.contiguous {
+            let is_there = span.bytes() == Some(len);
+            let at = if is_there { span.ptr().cast() } else { ptr::null_mut() };
+            return Self { span, kind, at, ours: None };
         }
         let mut ours = shim.engine.buffer(len);
         let at = ours.as_mut().map_or(ptr::null_mut(), |ours| {
@@ -129,13 +114,9 @@ impl Place {
     }
 
     /// Copies the received block to the program's buffer.
-    ///
-    /// # Safety
-    /// As for `to_give`.
-    unsafe fn land(&self, shim: &Shim) -> Result<(), c_int> {
+    fn land(&self, shim: &Shim) -> Result<(), c_int> {
         match &self.ours {
-            // SAFETY: the caller vouches for the span.
-            Some(ours) if !ours.is_empty() => unsafe { shim.scatter(ours, &self.span) },
+            Some(ours) if !ours.is_empty() => shim.scatter(ours, &self.span),
             _ => Ok(()),
         }
     }

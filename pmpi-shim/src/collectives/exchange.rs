@@ -15,7 +15,7 @@ const LONG: usize = 64 << 10;
 
 /// Alltoall, Alltoallv and Alltoallw. For the latter two only two ranks know each length, so the ranks vote.
 /// In-place calls are left to the MPI.
-pub(crate) unsafe fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
+pub(crate) fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
     shim: &Shim,
     from: Blocks<F>,
     to: Blocks<G>,
@@ -35,36 +35,32 @@ pub(crate) unsafe fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
     }
     let start = |start: &mut Start<'_>| {
         let (rank, size) = (start.group.rank(), start.group.size());
-        // SAFETY: the program's own blocks. In each step a rank receives from the rank that sends to it.
-        unsafe {
-            // With an even number of ranks, each sends in one of the steps to the rank that it receives from.
-            let partner = Some((rank + size / 2) % size).filter(|partner| size % 2 == 0 && *partner != rank);
-            let is_long = |block: Span| block.bytes().is_some_and(|len| len >= LONG);
-            let partner = partner.filter(|&rank| is_long(from.of(rank)) || is_long(to.of(rank)));
-            if from.buf == to.buf && from.buf != BOTTOM {
-                if let Some(partner) = partner {
-                    start.meet(partner, false);
-                }
-                // Most MPIs refuse aliased buffers. If one does not, all blocks are read first, so that no
-                // part of a frame is sent on.
-                (1..size)
-                    .map(|step| (rank + step) % size)
-                    .for_each(|dest| start.send_copy(&from.of(dest), dest));
-                start.copy(&from.of(rank), &to.of(rank));
-                (1..size)
-                    .map(|step| (rank + size - step) % size)
-                    .for_each(|source| start.receive(&to.of(source), source));
-                return;
+        // With an even number of ranks, each sends in one of the steps to the rank that it receives from.
+        let partner = Some((rank + size / 2) % size).filter(|partner| size % 2 == 0 && *partner != rank);
+        let is_long = |block: Span| block.bytes().is_some_and(|len| len >= LONG);
+        let partner = partner.filter(|&rank| is_long(from.of(rank)) || is_long(to.of(rank)));
+        if from.buf == to.buf && from.buf != BOTTOM {
+            if let Some(partner) = partner {
+                start.meet(partner, false);
             }
+            // Most MPIs refuse aliased buffers. If one does not, all blocks are read first, so that no part of a
+            // frame is sent on.
+            (1..size).map(|step| (rank + step) % size).for_each(|dest| start.send_copy(&from.of(dest), dest));
             start.copy(&from.of(rank), &to.of(rank));
-            for step in 1..size {
-                let (source, dest) = ((rank + size - step) % size, (rank + step) % size);
-                if partner == Some(dest) {
-                    start.meet(dest, true);
-                }
-                start.receive(&to.of(source), source);
-                start.send(&from.of(dest), dest);
+            (1..size)
+                .map(|step| (rank + size - step) % size)
+                .for_each(|source| start.receive(&to.of(source), source));
+            return;
+        }
+        start.copy(&from.of(rank), &to.of(rank));
+        // In each step a rank receives from the rank that sends to it.
+        for step in 1..size {
+            let (source, dest) = ((rank + size - step) % size, (rank + step) % size);
+            if partner == Some(dest) {
+                start.meet(dest, true);
             }
+            start.receive(&to.of(source), source);
+            start.send(&from.of(dest), dest);
         }
     };
     let len = to.of(0).bytes().filter(|_| to.equal);
@@ -80,7 +76,7 @@ pub(crate) unsafe fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
 }
 
 /// Gather and Gatherv. `mine`: the block of this rank. `blocks`: those of all ranks, at the root.
-pub(crate) unsafe fn gather<F: Fn(c_int) -> Span>(
+pub(crate) fn gather<F: Fn(c_int) -> Span>(
     shim: &Shim,
     mine: Span,
     blocks: Blocks<F>,
@@ -90,21 +86,18 @@ pub(crate) unsafe fn gather<F: Fn(c_int) -> Span>(
 ) -> c_int {
     let (own, all) = ((&mine, Shim::refuses as Judge), (&blocks, Shim::refuses_received as Judge));
     rooted(shim, own, all, root, how, pass, |start| {
-        // SAFETY: the program's own blocks.
-        unsafe {
-            if start.group.rank() != root {
-                return start.send(&mine, root);
-            }
-            if mine.ptr != IN_PLACE {
-                start.copy(&mine, &blocks.of(root));
-            }
-            start.group.others().for_each(|rank| start.receive(&blocks.of(rank), rank));
+        if start.group.rank() != root {
+            return start.send(&mine, root);
         }
+        if !mine.is_in_place() {
+            start.copy(&mine, &blocks.of(root));
+        }
+        start.group.others().for_each(|rank| start.receive(&blocks.of(rank), rank));
     })
 }
 
 /// Scatter and Scatterv, in the opposite direction.
-pub(crate) unsafe fn scatter<F: Fn(c_int) -> Span>(
+pub(crate) fn scatter<F: Fn(c_int) -> Span>(
     shim: &Shim,
     blocks: Blocks<F>,
     mine: Span,
@@ -114,15 +107,12 @@ pub(crate) unsafe fn scatter<F: Fn(c_int) -> Span>(
 ) -> c_int {
     let (own, all) = ((&mine, Shim::refuses_received as Judge), (&blocks, Shim::refuses as Judge));
     rooted(shim, own, all, root, how, pass, |start| {
-        // SAFETY: the program's own blocks.
-        unsafe {
-            if start.group.rank() != root {
-                return start.receive(&mine, root);
-            }
-            start.group.others().for_each(|rank| start.send(&blocks.of(rank), rank));
-            if mine.ptr != IN_PLACE {
-                start.copy(&blocks.of(root), &mine);
-            }
+        if start.group.rank() != root {
+            return start.receive(&mine, root);
+        }
+        start.group.others().for_each(|rank| start.send(&blocks.of(rank), rank));
+        if !mine.is_in_place() {
+            start.copy(&blocks.of(root), &mine);
         }
     })
 }
@@ -142,7 +132,7 @@ fn rooted<F: Fn(c_int) -> Span>(
 ) -> c_int {
     let Some(peers) = shim.rooted_peers(how.comm(), root) else { return pass() };
     // The length of all: this rank's, or at a root with `MPI_IN_PLACE`, one of the buffer's.
-    let in_place = peers.rank == root && mine.ptr == IN_PLACE;
+    let in_place = peers.rank == root && mine.is_in_place();
     let block = if in_place && blocks.equal { blocks.of(0) } else { *mine };
     if blocks.equal && !shim.is_long(&block) {
         return pass();
@@ -166,7 +156,7 @@ impl Shim {
         root: c_int,
     ) -> bool {
         let at_root = peers.rank == root;
-        if mine.ptr == IN_PLACE {
+        if mine.is_in_place() {
             // Only the root may use `MPI_IN_PLACE`.
             return !at_root || self.refuses_any(blocks, peers.size(), all);
         }

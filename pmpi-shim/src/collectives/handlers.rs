@@ -1,58 +1,48 @@
 //! The MPI functions of collectives: each finds the buffers and blocks from the program's arguments.
 
 use super::blocks::{equal, typed, varied};
-use super::reduce::{self, Wanted, counts};
+use super::reduce::{self, counts};
 use super::{exchange, spread};
-use crate::messages::agreed::How;
-use crate::mpi::arguments::{self, span};
+use crate::messages::agreed::{How, Wanted};
+use crate::mpi::arguments;
+use crate::mpi::span::Span;
 use crate::operations::state::Shim;
 use std::ffi::c_int;
 
 /// The handlers of calls and of their nonblocking forms, whose arguments have the same names, and a request.
-macro_rules! handlers {
+macro_rules! both {
     ($(
         $blocking:ident($arguments:ident), $nonblocking:ident($its_arguments:ident):
             |$shim:ident, $call:ident, $how:ident, $pass:ident| $made:expr;
-    )*) => {$(
-        #[doc = concat!(stringify!($arguments), ".")]
-        pub(crate) unsafe fn $blocking(
-            $shim: &Shim,
-            $call: arguments::$arguments,
-            $pass: impl Fn() -> c_int,
-        ) -> c_int {
-            let $how = How::Blocking($call.comm);
-            // SAFETY: the program's own arguments.
-            unsafe { $made }
-        }
-
-        #[doc = concat!(stringify!($its_arguments), ".")]
-        pub(crate) unsafe fn $nonblocking(
-            $shim: &Shim,
-            $call: arguments::$its_arguments,
-            $pass: impl Fn() -> c_int,
-        ) -> c_int {
-            let $how = How::Nonblocking($call.comm, $call.request);
-            // SAFETY: the program's own arguments.
-            unsafe { $made }
-        }
-    )*};
+    )*) => {
+        handlers! {$(
+            $blocking($arguments): |$shim, $call, $pass| {
+                let $how = How::Blocking($call.comm);
+                $made
+            };
+            $nonblocking($its_arguments): |$shim, $call, $pass| {
+                let $how = How::Nonblocking($call.comm, Wanted::new($call.request));
+                $made
+            };
+        )*}
+    };
 }
 
 /// What this rank sends.
 macro_rules! sent {
     ($call:ident) => {
-        span($call.sendbuf, $call.sendcount, $call.sendtype)
+        Span::new($call.sendbuf, $call.sendcount, $call.sendtype)
     };
 }
 
 /// What this rank receives.
 macro_rules! received {
     ($call:ident) => {
-        span($call.recvbuf, $call.recvcount, $call.recvtype)
+        Span::new($call.recvbuf, $call.recvcount, $call.recvtype)
     };
 }
 
-handlers! {
+both! {
     gather(Gather), igather(Igather): |shim, call, how, pass| {
         let blocks = equal(call.recvbuf, call.recvcount, call.recvtype);
         exchange::gather(shim, sent!(call), blocks, call.root, how, pass)
@@ -85,7 +75,7 @@ handlers! {
         exchange::alltoall(shim, from, to, how, pass)
     };
     bcast(Bcast), ibcast(Ibcast): |shim, call, how, pass| {
-        spread::bcast(shim, span(call.buffer, call.count, call.datatype), call.root, how, pass)
+        spread::bcast(shim, Span::new(call.buffer, call.count, call.datatype), call.root, how, pass)
     };
     allgather(Allgather), iallgather(Iallgather): |shim, call, how, pass| {
         let blocks = equal(call.recvbuf, call.recvcount, call.recvtype);
@@ -97,24 +87,28 @@ handlers! {
     };
 }
 
-/// The handler of a reduction.
-macro_rules! reduction {
-    ($name:ident($arguments:ident): |$call:ident| $wanted:expr) => {
-        #[doc = concat!(stringify!($arguments), ".")]
-        pub(crate) unsafe fn $name(
-            shim: &Shim,
-            $call: arguments::$arguments,
-            pass: impl Fn() -> c_int,
-        ) -> c_int {
-            let (from, to, datatype, op, comm) =
-                ($call.sendbuf, $call.recvbuf, $call.datatype, $call.op, $call.comm);
-            // SAFETY: the program's own arguments.
-            unsafe { reduce::reduce(shim, reduce::Call { from, to, datatype, op, comm }, $wanted, pass) }
+/// A reduction as the program calls it.
+macro_rules! called {
+    ($call:ident) => {
+        reduce::Call {
+            from: $call.sendbuf,
+            to: $call.recvbuf,
+            datatype: $call.datatype,
+            op: $call.op,
+            comm: $call.comm,
         }
     };
 }
 
-reduction!(reduce(Reduce): |call| Wanted::At(call.root, call.count));
-reduction!(allreduce(Allreduce): |call| Wanted::All(call.count));
-reduction!(reduce_scatter(Reduce_scatter): |call| Wanted::Own(&counts(call.recvcounts)));
-reduction!(reduce_scatter_block(Reduce_scatter_block): |call| Wanted::Own(&|_| call.recvcount));
+handlers! {
+    reduce(Reduce): |shim, call, pass| {
+        reduce::reduce(shim, called!(call), reduce::Wanted::At(call.root, call.count), pass)
+    };
+    allreduce(Allreduce): |shim, call, pass| reduce::reduce(shim, called!(call), reduce::Wanted::All(call.count), pass);
+    reduce_scatter(Reduce_scatter): |shim, call, pass| {
+        reduce::reduce(shim, called!(call), reduce::Wanted::Own(&counts(call.recvcounts)), pass)
+    };
+    reduce_scatter_block(Reduce_scatter_block): |shim, call, pass| {
+        reduce::reduce(shim, called!(call), reduce::Wanted::Own(&|_| call.recvcount), pass)
+    };
+}

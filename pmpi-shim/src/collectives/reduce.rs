@@ -11,13 +11,13 @@ use crate::mpi::arguments::Counts;
 use crate::mpi::handle::Handle;
 use crate::mpi::predefined;
 use crate::mpi::real;
-use crate::mpi::span::Span;
+use crate::mpi::span::{Span, packed_len};
 use crate::mpi::sys::*;
 use crate::operations::state::Shim;
 use mpress::{Kind, Reduce};
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex};
 use steps::Reducing;
 
 /// If the average block has fewer bytes, the reduction is left to the MPI, whose own algorithms take fewer
@@ -40,8 +40,11 @@ impl Call {
         if self.from == IN_PLACE { self.to } else { self.from }
     }
 
-    fn span(&self, ptr: *const c_void, count: MPI_Count) -> Span {
-        Span::new(ptr.cast_mut(), count, self.datatype)
+    /// # Safety
+    /// As for [`Span::new`].
+    unsafe fn span(&self, ptr: *const c_void, count: MPI_Count) -> Span {
+        // SAFETY: the caller vouches for the elements.
+        unsafe { Span::new(ptr, count, self.datatype) }
     }
 }
 
@@ -73,17 +76,17 @@ pub(super) unsafe fn reduce(shim: &Shim, call: Call, wanted: Wanted<'_>, pass: i
         Wanted::Own(count_of) => Blocks::new((0..peers.size().unsigned_abs() as usize).map(count_of)),
     };
     let total = blocks.total();
-    let refused = || match wanted {
-        Wanted::All(count) => shim.refuses_reduced(&call, count),
+    // SAFETY: the caller vouches for the buffers.
+    let refused = || match (wanted, unsafe { call.span(call.from, total) }) {
+        (Wanted::All(count), _) => shim.refuses_reduced(&call, count),
         // Open MPI refuses aliased buffers here, though not elsewhere.
-        Wanted::At(root, count) if peers.rank == root => {
+        (Wanted::At(root, count), _) if peers.rank == root => {
             shim.refuses_reduced(&call, count) || call.from == call.to.cast_const()
         }
-        Wanted::At(..) => call.from == IN_PLACE || shim.refuses(&call.span(call.from, total)),
-        Wanted::Own(_) if call.from == IN_PLACE => shim.refuses_reduced(&call, total),
-        Wanted::Own(count_of) => {
-            shim.refuses_reduced(&call, count_of(peers.rank.unsigned_abs() as usize))
-                || shim.refuses(&call.span(call.from, total))
+        (Wanted::At(..), from) => from.is_in_place() || shim.refuses(&from),
+        (Wanted::Own(_), from) if from.is_in_place() => shim.refuses_reduced(&call, total),
+        (Wanted::Own(count_of), from) => {
+            shim.refuses_reduced(&call, count_of(peers.rank.unsigned_abs() as usize)) || shim.refuses(&from)
         }
     };
     let size = shim.may_reduce(&call, total).filter(|size| shim.is_worth(&call, &blocks, *size));
@@ -94,15 +97,13 @@ pub(super) unsafe fn reduce(shim: &Shim, call: Call, wanted: Wanted<'_>, pass: i
         false => shim.race(Raced::Reduction, usize::try_from(total).unwrap_or(0).saturating_mul(size)),
     };
     shim.exchange(&peers, How::Blocking(call.comm), &by, pass, |start| {
-        let reducing = Reducing::new(shim, start.group, &call, (&blocks, size));
         // SAFETY: the caller vouches for the buffers.
-        unsafe {
-            reducing.bring_together(start);
-            match wanted {
-                Wanted::All(_) => reducing.spread(start),
-                Wanted::At(root, _) => reducing.gather(start, root),
-                Wanted::Own(_) => reducing.take(start),
-            }
+        let reducing = unsafe { Reducing::new(shim, start.group, &call, (&blocks, size)) };
+        reducing.bring_together(start);
+        match wanted {
+            Wanted::All(_) => reducing.spread(start),
+            Wanted::At(root, _) => reducing.gather(start, root),
+            Wanted::Own(_) => reducing.take(start),
         }
         start.wait(); // for sends from `reducing`'s memory
         if start.outcome().is_err() {
@@ -156,7 +157,7 @@ impl Shim {
         let kind = predefined::kind(call.datatype)?;
         // Pairs of value and index, and complex numbers, are longer than an element of their kind.
         let size = kind.size();
-        let bytes = call.span(IN_PLACE, count).bytes()?;
+        let bytes = packed_len(count, call.datatype)?;
         if self.reduce == Reduce::Off || bytes < 2 * LEAST || usize::try_from(count).ok()? != bytes / size {
             return None;
         }
@@ -181,11 +182,12 @@ impl Shim {
 
     /// Whether the MPI refuses this rank's arguments of a reduction that gives it `count` elements.
     fn refuses_reduced(&self, call: &Call, count: MPI_Count) -> bool {
-        (call.to == IN_PLACE && count > 0)
-            || self.refuses(&call.span(call.to, count))
-            || call.from != IN_PLACE
-                && (self.refuses(&call.span(call.from, count))
-                    || (call.from == call.to.cast_const() && self.refuses_aliases()))
+        // SAFETY: the program's own arguments.
+        let (from, to) = unsafe { (call.span(call.from, count), call.span(call.to, count)) };
+        (to.is_in_place() && count > 0)
+            || self.refuses(&to)
+            || !from.is_in_place()
+                && (self.refuses(&from) || (from.ptr() == to.ptr() && self.refuses_aliases()))
     }
 
     /// Whether the MPI supports this operation for elements of this datatype. Each combination is tested
@@ -193,7 +195,7 @@ impl Shim {
     fn has_operation(&self, call: &Call) -> bool {
         static KNOWN: LazyLock<Mutex<HashMap<(usize, usize), bool>>> = LazyLock::new(Mutex::default);
         let key = (call.datatype.key(), call.op.key());
-        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = crate::locked(&KNOWN);
         *known.entry(key).or_insert_with(|| {
             let mut value = 0_u64;
             let at = (&raw mut value).cast();

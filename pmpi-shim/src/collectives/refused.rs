@@ -4,45 +4,34 @@
 //! All other ranks do the collective here, so a rank must leave it only if the MPI really refuses its
 //! arguments (or would crash). Where MPIs differ, this MPI is tested.
 
-use super::blocks::{Blocks, extent};
+use super::blocks::{Blocks, step};
 use crate::messages::peers::Peers;
 use crate::mpi::predefined;
 use crate::mpi::real;
-use crate::mpi::span::Span;
+use crate::mpi::span::{OwnedType, Span, packed_len};
 use crate::mpi::sys::*;
 use crate::operations::state::Shim;
 use std::ffi::{c_int, c_void};
+use std::ptr;
 use std::sync::OnceLock;
-
-/// A datatype of elements without data.
-fn type_of_nothing() -> Result<MPI_Datatype, c_int> {
-    let mut datatype = DATATYPE_NULL;
-    // SAFETY: a valid output pointer for the new datatype.
-    unsafe {
-        ok(PMPI_Type_contiguous(0, BYTE, &raw mut datatype))?;
-        ok(PMPI_Type_commit(&raw mut datatype))?;
-    }
-    Ok(datatype)
-}
 
 impl Shim {
     /// Whether the MPI refuses a block of a collective: a negative count, a datatype that is invalid or not
     /// committed, or elements without memory.
     pub(super) fn refuses(&self, span: &Span) -> bool {
         let Some(bytes) = span.bytes() else { return true };
-        if predefined::kind(span.datatype).is_some() {
-            return span.ptr.is_null() && bytes > 0;
+        let (ptr, count, datatype) = (span.ptr(), c_int::from(span.count() > 0), span.datatype());
+        if predefined::kind(datatype).is_some() {
+            return ptr.is_null() && bytes > 0;
         }
         // SAFETY: the arguments of an MPI function's caller, sent to `MPI_PROC_NULL`.
-        let code = unsafe {
-            real::MPI_Send(span.ptr, c_int::from(span.count > 0), span.datatype, PROC_NULL, 0, self.own_comm)
-        };
-        code != SUCCESS || (span.ptr.is_null() && bytes > 0 && self.layout(span).is_contiguous())
+        let code = unsafe { real::MPI_Send(ptr, count, datatype, PROC_NULL, 0, self.own_comm) };
+        code != SUCCESS || (ptr.is_null() && bytes > 0 && self.layout(span).contiguous)
     }
 
     /// Whether the MPI refuses this rank's buffer of a broadcast.
     pub(super) fn refuses_broadcast(&self, span: &Span) -> bool {
-        span.ptr == IN_PLACE || self.refuses(span)
+        span.is_in_place() || self.refuses(span)
     }
 
     /// Like `refuses`, for a block that a gather, a scatter or an all-gather receives. There Open MPI does
@@ -51,7 +40,7 @@ impl Shim {
         if !self.refuses(span) {
             return false;
         }
-        let mut datatype = span.datatype;
+        let mut datatype = span.datatype();
         // SAFETY: a valid datatype, since it has a size.
         span.bytes().is_none()
             || !self.ignores_uncommitted()
@@ -69,14 +58,14 @@ impl Shim {
         let ranks = if blocks.equal { 1 } else { ranks };
         let mut accepted = None;
         let mut refused = |block: &Span| {
-            let like = Some((block.datatype, block.count > 0));
+            let like = Some((block.datatype(), block.count() > 0));
             // Only the length differs from that of the block before.
-            if like == accepted && block.count >= 0 && !block.ptr.is_null() {
+            if like == accepted && block.count() >= 0 && !block.ptr().is_null() {
                 return false;
             }
             // For an empty block with its own datatype, not every MPI checks the datatype.
             let refused = refuses(self, block)
-                && !(blocks.typed && block.count == 0 && self.ignores_types_of_nothing());
+                && !(blocks.typed && block.count() == 0 && self.ignores_types_of_nothing());
             accepted = like.filter(|_| !refused);
             refused
         };
@@ -91,7 +80,7 @@ impl Shim {
         blocks: &Blocks<F>,
     ) -> bool {
         self.refuses_any(blocks, peers.size(), Self::refuses_received)
-            || mine.ptr != IN_PLACE
+            || !mine.is_in_place()
                 && (self.refuses(mine)
                     || self.refuses_alias(blocks.buf, &blocks.of(peers.rank), mine, blocks.equal))
     }
@@ -116,22 +105,12 @@ impl Shim {
     fn ignores_types_of_nothing(&self) -> bool {
         static KNOWN: OnceLock<bool> = OnceLock::new();
         *KNOWN.get_or_init(|| {
-            let (nothing, none) = (0, DATATYPE_NULL);
-            let (mut out, mut into) = (0_u8, 0_u8);
+            let (count, datatype, mut bytes) = ([0], [DATATYPE_NULL], [0_u8; 2]);
+            let [from, to] = bytes.each_mut().map(|byte| ptr::from_mut(byte).cast());
+            let (zero, none) = (count.as_ptr(), datatype.as_ptr());
             // SAFETY: arrays of one entry, on a communicator of one rank; nothing is sent.
-            let code = unsafe {
-                real::MPI_Alltoallw(
-                    (&raw mut out).cast(),
-                    &raw const nothing,
-                    &raw const nothing,
-                    &raw const none,
-                    (&raw mut into).cast(),
-                    &raw const nothing,
-                    &raw const nothing,
-                    &raw const none,
-                    self.own_comm,
-                )
-            };
+            let code =
+                unsafe { real::MPI_Alltoallw(from, zero, zero, none, to, zero, zero, none, self.own_comm) };
             code == SUCCESS
         })
     }
@@ -149,15 +128,15 @@ impl Shim {
         mine: &Span,
         same_count: bool,
     ) -> bool {
-        if mine.datatype != block.datatype || mine.count == 0 || block.count == 0 {
+        if mine.datatype() != block.datatype() || mine.count() == 0 || block.count() == 0 {
             return false;
         }
-        let step = extent(block.datatype);
-        let offset = (block.ptr.addr() as MPI_Aint).wrapping_sub(buf.addr() as MPI_Aint);
-        let size = Span { count: 1, ..*block }.bytes().unwrap_or(0) as MPI_Aint;
+        let step = step(block.datatype());
+        let offset = (block.ptr().addr() as MPI_Aint).wrapping_sub(buf.addr() as MPI_Aint);
+        let size = packed_len(1, block.datatype()).unwrap_or(0) as MPI_Aint;
         let place = offset.checked_div(step).unwrap_or(0).wrapping_mul(size);
         let at = buf.addr().wrapping_add(place as usize);
-        at == mine.ptr.addr() && (!same_count || mine.count == block.count) && self.refuses_aliases()
+        at == mine.ptr().addr() && (!same_count || mine.count() == block.count()) && self.refuses_aliases()
     }
 
     /// Like `refuses_alias`, for all-to-all. There the buffers must differ if counts and datatypes are given
@@ -171,15 +150,13 @@ impl Shim {
     pub(super) fn refuses_aliases(&self) -> bool {
         static KNOWN: OnceLock<bool> = OnceLock::new();
         *KNOWN.get_or_init(|| {
-            let Ok(mut datatype) = type_of_nothing() else { return false };
+            // SAFETY: a predefined datatype, and a valid output pointer.
+            let nothing = OwnedType::made(|made| unsafe { PMPI_Type_contiguous(0, BYTE, made) });
+            let Ok(datatype) = nothing.as_ref().map(OwnedType::handle) else { return false };
             let mut byte = 0_u8;
             let at = (&raw mut byte).cast::<c_void>();
             // SAFETY: one element without data, on a communicator of one rank.
-            unsafe {
-                let code = real::MPI_Allgather(at, 1, datatype, at, 1, datatype, self.own_comm);
-                PMPI_Type_free(&raw mut datatype);
-                code != SUCCESS
-            }
+            unsafe { real::MPI_Allgather(at, 1, datatype, at, 1, datatype, self.own_comm) != SUCCESS }
         })
     }
 }

@@ -15,10 +15,10 @@ use crate::messages::peers::Peers;
 use crate::messages::wire::Wire;
 use crate::mpi::fatal::give_up;
 use crate::mpi::open;
-use crate::mpi::span::{ByteSpan, Envelope, Layout, Span};
+use crate::mpi::span::{Envelope, Span};
 use crate::mpi::sys::*;
 use crate::operations::state::Shim;
-use mpress::{Buffer, HEADER_LEN};
+use mpress::{Buffer, HEADER_LEN, Strategy};
 use std::ffi::c_int;
 use std::slice;
 use std::sync::Arc;
@@ -30,11 +30,9 @@ const NO_MEMORY: u64 = u64::MAX;
 /// The block is sent unchanged for a timed trial, which says nothing about later calls.
 const ON_TRIAL: u64 = u64::MAX - 1;
 
-/// Bcast. The root sends the length of the frame; if there is none, the MPI's own call follows.
-///
-/// # Safety
-/// `span` must be the program's, and the MPI must not refuse it. All ranks must make this call.
-pub(super) unsafe fn bcast(
+/// Bcast, on all ranks; the MPI must not refuse `span`. The root sends the length of the frame; if there is none,
+/// the MPI's own call follows.
+pub(super) fn bcast(
     shim: &Shim,
     peers: &Peers,
     span: Span,
@@ -42,19 +40,18 @@ pub(super) unsafe fn bcast(
     comm: MPI_Comm,
 ) -> Result<Handed, Error> {
     let message = Envelope::new(span, root, 0, comm);
-    // SAFETY: the program's own span; all ranks make the same calls.
-    unsafe {
-        let raw = shim.as_it_is();
-        let wire = if peers.rank == root { shim.shared_frame(&message, peers.strategy()) } else { None };
-        let mut len = wire.as_ref().map_or(raw, |wire| wire.len() as u64);
-        called(open::MPI_Bcast((&raw mut len).cast(), 1, UINT64_T, root, comm))?;
-        if len == RAW || len == ON_TRIAL {
-            return Ok(left(len == ON_TRIAL));
-        }
-        match wire {
-            Some(wire) => pass_on(wire.bytes(), root, comm)?,
-            None => receive_frame(shim, &message, usize::try_from(len).map_err(|_| shim.damaged)?)?,
-        }
+    let raw = shim.as_it_is();
+    let wire = if peers.rank == root { shim.shared_frame(&message, peers.strategy()) } else { None };
+    let mut len = wire.as_ref().map_or(raw, |wire| wire.len() as u64);
+    // SAFETY: a number.
+    called(unsafe { open::MPI_Bcast((&raw mut len).cast(), 1, UINT64_T, root, comm) })?;
+    if len == RAW || len == ON_TRIAL {
+        return Ok(left(len == ON_TRIAL));
+    }
+    match wire {
+        // SAFETY: it lives until the call returns.
+        Some(wire) => pass_on(unsafe { wire.span() }, root, comm)?,
+        None => receive_frame(shim, &message, usize::try_from(len).map_err(|_| shim.damaged)?)?,
     }
     Ok(MADE)
 }
@@ -68,93 +65,82 @@ fn left(on_trial: bool) -> Handed {
     Handed { outcome: Ok(false), shorter: (!on_trial).then_some(false) }
 }
 
-unsafe fn pass_on(bytes: &ByteSpan, root: c_int, comm: MPI_Comm) -> Result<(), Error> {
-    // SAFETY: the caller vouches for the memory.
-    called(unsafe { open::MPI_Bcast(bytes.span.ptr, bytes.count(), bytes.span.datatype, root, comm) })
+fn pass_on(bytes: Span, root: c_int, comm: MPI_Comm) -> Result<(), Error> {
+    // SAFETY: the span's own promise.
+    called(unsafe { open::MPI_Bcast_any(bytes.ptr(), bytes.count(), bytes.datatype(), root, comm) })
 }
 
 /// Receives a frame. It is shorter than its message, so a contiguous buffer of the program serves for both.
 /// Other ranks may get the frame from here, so it is received completely before it is decoded.
-unsafe fn receive_frame(shim: &Shim, message: &Envelope, len: usize) -> Result<(), Error> {
+fn receive_frame(shim: &Shim, message: &Envelope, len: usize) -> Result<(), Error> {
     let Envelope { span, peer: root, comm, .. } = *message;
     let capacity = span.bytes().unwrap_or(0);
-    let in_place = matches!(shim.layout(&span), Layout::Contiguous(_)) && len <= capacity;
-    // SAFETY: memory of `len` bytes, the program's or ours.
-    unsafe {
-        let frame = if in_place {
-            let bytes = shim.byte_span(span.ptr.cast(), len)?;
-            pass_on(&bytes, root, comm)?;
-            let arrived = slice::from_raw_parts_mut(span.ptr.cast::<u8>(), len);
-            let Ok(mut frame) = buffer(shim, len) else {
-                // The program must not send on what looks like a frame.
-                arrived.iter_mut().take(HEADER_LEN).for_each(|byte| *byte = 0);
-                return Err(ERR_NO_MEM.into());
-            };
-            frame.copy_from_slice(arrived);
-            frame
-        } else {
-            let mut frame = buffer(shim, len).unwrap_or_else(|code| {
-                give_up(
-                    format_args!("no memory for {len} bytes of a broadcast that other ranks wait for"),
-                    comm,
-                    code,
-                )
-            });
-            let bytes = shim.byte_span(frame.as_mut_ptr(), len)?;
-            pass_on(&bytes, root, comm)?;
-            frame
+    let in_place = shim.layout(&span).contiguous && len <= capacity;
+    let frame = if in_place {
+        let bytes = shim.byte_span(span.ptr().cast(), len)?;
+        // SAFETY: contiguous elements with room for `len` bytes; the span's own promise.
+        let arrived = unsafe {
+            pass_on(bytes.span(), root, comm)?;
+            slice::from_raw_parts_mut(span.ptr().cast::<u8>(), len)
         };
-        Ok(land(shim, &frame, true, &span, capacity).map(|_| ())?)
-    }
+        let Ok(mut frame) = shim.room(len) else {
+            // The program must not send on what looks like a frame.
+            arrived.iter_mut().take(HEADER_LEN).for_each(|byte| *byte = 0);
+            return Err(ERR_NO_MEM.into());
+        };
+        frame.copy_from_slice(arrived);
+        frame
+    } else {
+        let mut frame = shim.room(len).unwrap_or_else(|code| {
+            give_up(
+                format_args!("no memory for {len} bytes of a broadcast that other ranks wait for"),
+                comm,
+                code,
+            )
+        });
+        let bytes = shim.byte_span(frame.as_mut_ptr(), len)?;
+        // SAFETY: our own memory, which lives until the call returns.
+        pass_on(unsafe { bytes.span() }, root, comm)?;
+        frame
+    };
+    Ok(land(shim, &frame, true, &span).map(|_| ())?)
 }
 
-/// Allgather and Allgatherv: all ranks exchange the lengths of their frames, then the MPI gathers frames, and
-/// uncompressed blocks. `mine`: the block of this rank; `lens`: those of all `blocks`, in bytes.
-///
-/// # Safety
-/// As for [`bcast`].
-pub(super) unsafe fn allgather<F: Fn(c_int) -> Span>(
+/// Allgather and Allgatherv, on all ranks: they exchange the lengths of their frames, then the MPI gathers
+/// frames, and uncompressed blocks. `mine`: the block of this rank; `lens`: those of all `blocks`, in bytes.
+pub(super) fn allgather<F: Fn(c_int) -> Span>(
     shim: &Shim,
     peers: &Peers,
     mine: Span,
     (blocks, lens): (&Blocks<F>, &[usize]),
     comm: MPI_Comm,
 ) -> Result<Handed, Error> {
-    let span = if mine.ptr == IN_PLACE { blocks.of(peers.rank) } else { mine };
-    // SAFETY: the program's own spans; all ranks make the same calls.
-    unsafe {
-        let room = shim.engine.buffer(lens.iter().sum());
-        let raw = shim.as_it_is();
-        let wire = shim.own_block(&Envelope::new(span, peers.rank, 0, comm));
-        let said = match (&wire, &room) {
-            (Ok((wire, true)), Some(_)) => wire.len() as u64,
-            (Ok((_, false)), Some(_)) => raw,
-            _ => NO_MEMORY,
-        };
-        let mut all = vec![0_u64; lens.len()];
-        called(open::MPI_Allgather(
-            (&raw const said).cast(),
-            1,
-            UINT64_T,
-            all.as_mut_ptr().cast(),
-            1,
-            UINT64_T,
-            comm,
-        ))?;
-        let on_trial = all.contains(&ON_TRIAL);
-        all.iter_mut().filter(|said| **said == ON_TRIAL).for_each(|said| *said = RAW);
-        let shorter = all.iter().any(|said| *said != RAW) && !all.contains(&NO_MEMORY);
-        let (Ok((wire, _)), Some(room), true) = (wire, room, shorter) else {
-            return Ok(left(on_trial));
-        };
-        gather_frames(shim, peers, comm, (&wire, room), (&all, lens), blocks)?;
-    }
+    let span = if mine.is_in_place() { blocks.of(peers.rank) } else { mine };
+    let room = shim.engine.buffer(lens.iter().sum());
+    let raw = shim.as_it_is();
+    let wire = shim.own_block(&Envelope::new(span, peers.rank, 0, comm), peers.strategy());
+    let said = match (&wire, &room) {
+        (Ok((wire, true)), Some(_)) => wire.len() as u64,
+        (Ok((_, false)), Some(_)) => raw,
+        _ => NO_MEMORY,
+    };
+    let mut all = vec![0_u64; peers.ranks().len()];
+    let (from, to) = ((&raw const said).cast(), all.as_mut_ptr().cast());
+    // SAFETY: a number, and room for those of all ranks.
+    called(unsafe { open::MPI_Allgather(from, 1, UINT64_T, to, 1, UINT64_T, comm) })?;
+    let on_trial = all.contains(&ON_TRIAL);
+    all.iter_mut().filter(|said| **said == ON_TRIAL).for_each(|said| *said = RAW);
+    let shorter = all.iter().any(|said| *said != RAW) && !all.contains(&NO_MEMORY);
+    let (Ok((wire, _)), Some(room), true) = (wire, room, shorter) else {
+        return Ok(left(on_trial));
+    };
+    gather_frames(shim, peers, comm, (&wire, room), (&all, lens), blocks)?;
     Ok(MADE)
 }
 
 /// Gathers frames and blocks of the lengths exchanged, and writes them to the program's buffer. `own`: what
 /// this rank sends, and room for all; `lens`: the lengths exchanged, and those of the blocks.
-unsafe fn gather_frames<F: Fn(c_int) -> Span>(
+fn gather_frames<F: Fn(c_int) -> Span>(
     shim: &Shim,
     peers: &Peers,
     comm: MPI_Comm,
@@ -174,36 +160,23 @@ unsafe fn gather_frames<F: Fn(c_int) -> Span>(
         return Err(shim.damaged.into());
     }
     room.set_len(end);
-    let sent = wire.bytes();
-    // SAFETY: a buffer with room for all counts.
-    unsafe {
-        called(open::MPI_Allgatherv(
-            sent.span.ptr,
-            sent.count(),
-            sent.span.datatype,
-            room.as_mut_ptr().cast(),
-            counts.as_ptr(),
-            places.as_ptr(),
-            BYTE,
-            comm,
-        ))?;
-    }
+    let (counts_at, places_at, to) = (counts.as_ptr(), places.as_ptr(), room.as_mut_ptr().cast());
+    // SAFETY: the wire lives until the call returns; a buffer with room for all counts.
+    called(unsafe {
+        let sent = wire.span();
+        // Its count is that of a `ByteSpan`, which fits.
+        let (from, count) = (sent.ptr(), sent.count() as c_int);
+        open::MPI_Allgatherv(from, count, sent.datatype(), to, counts_at, places_at, BYTE, comm)
+    })?;
     let mut outcome = Ok(());
-    for (rank, (said, len)) in peers.ranks().zip(said.iter().zip(lens)) {
+    for (rank, said) in peers.ranks().zip(said) {
         let at = rank as usize;
         let start = usize::try_from(places[at]).map_err(|_| shim.damaged)?;
         let block = room.get(start..start + counts[at].unsigned_abs() as usize).ok_or(shim.damaged)?;
-        // SAFETY: a block of the program's buffer; the wire is ours.
-        let landed = unsafe { land(shim, block, *said != RAW, &blocks.of(rank), *len) };
+        let landed = land(shim, block, *said != RAW, &blocks.of(rank));
         outcome = outcome.and(landed.map(|_| ()));
     }
     Ok(outcome?)
-}
-
-fn buffer(shim: &Shim, len: usize) -> Result<Buffer, c_int> {
-    let mut buffer = shim.room(len)?;
-    buffer.set_len(len);
-    Ok(buffer)
 }
 
 impl Shim {
@@ -212,17 +185,11 @@ impl Shim {
         if self.engine.is_on_trial() { ON_TRIAL } else { RAW }
     }
 
-    /// What a rank sends in an all-gather, and whether it is a frame.
-    ///
-    /// # Safety
-    /// The message must be the program's.
-    unsafe fn own_block(&self, message: &Envelope) -> Result<(Arc<Wire>, bool), c_int> {
-        // SAFETY: the caller vouches for the message.
-        unsafe {
-            match self.shared_frame(message, self.strategy_of(message.comm)) {
-                Some(wire) => Ok((wire, true)),
-                None => Ok((self.plain_copy(message, message.span.bytes().unwrap_or(0))?, false)),
-            }
+    /// What a rank sends in an all-gather, and whether it is a frame. `strategy`: that of the communicator, if it has its own.
+    fn own_block(&self, message: &Envelope, strategy: Option<Strategy>) -> Result<(Arc<Wire>, bool), c_int> {
+        match self.shared_frame(message, strategy) {
+            Some(wire) => Ok((wire, true)),
+            None => Ok((self.plain_copy(&message.span, message.span.bytes().unwrap_or(0))?, false)),
         }
     }
 }

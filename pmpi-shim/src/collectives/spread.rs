@@ -16,21 +16,15 @@ use super::{Group, Handed, chunks, shared};
 use crate::messages::agreed::{By, How, Raced, Way};
 use crate::messages::error::{Error, raise};
 use crate::messages::peers::Peers;
-use crate::messages::waiting;
 use crate::mpi::span::Span;
 use crate::mpi::sys::*;
 use crate::operations::state::Shim;
+use mpress::waiting;
 use std::ffi::c_int;
 use std::slice;
 
 /// Bcast and Ibcast.
-pub(crate) unsafe fn bcast(
-    shim: &Shim,
-    span: Span,
-    root: c_int,
-    how: How,
-    pass: impl Fn() -> c_int,
-) -> c_int {
+pub(crate) fn bcast(shim: &Shim, span: Span, root: c_int, how: How, pass: impl Fn() -> c_int) -> c_int {
     let Some(peers) = shim.rooted_peers(how.comm(), root).filter(|_| shim.is_long(&span)) else {
         return pass();
     };
@@ -39,23 +33,20 @@ pub(crate) unsafe fn bcast(
         return pass();
     }
     let How::Blocking(comm) = how else {
-        // SAFETY: the program's own span.
-        return shim.exchange(&peers, how, &By::Tag, pass, |start| unsafe {
+        return shim.exchange(&peers, how, &By::Tag, pass, |start| {
             if start.group.rank() == root { start.send_to_others(&span) } else { start.receive(&span, root) }
         });
     };
     let len = span.bytes().unwrap_or(0);
     let raced = (Raced::Bcast, slice::from_ref(&len));
-    // SAFETY: the program's own span; all ranks decide alike.
-    let in_chunks = |group: &Group<'_>, id| unsafe { chunks::bcast(shim, group, id, span, root) };
-    // SAFETY: as above.
-    let as_frames = || unsafe { shared::bcast(shim, &peers, span, root, comm) };
+    let in_chunks = |group: &Group<'_>, id| chunks::bcast(shim, group, id, span, root);
+    let as_frames = || shared::bcast(shim, &peers, span, root, comm);
     shim.spread(&peers, comm, raced, in_chunks, as_frames, pass)
 }
 
 /// Allgather, Allgatherv, and their nonblocking forms. `mine`: the block of this rank. All ranks know the
 /// lengths of all `blocks`.
-pub(crate) unsafe fn allgather<F: Fn(c_int) -> Span>(
+pub(crate) fn allgather<F: Fn(c_int) -> Span>(
     shim: &Shim,
     mine: Span,
     blocks: Blocks<F>,
@@ -78,11 +69,10 @@ pub(crate) unsafe fn allgather<F: Fn(c_int) -> Span>(
         return pass();
     }
     let How::Blocking(comm) = how else {
-        // SAFETY: the program's own blocks.
-        return shim.exchange(&peers, how, &By::Tag, pass, |start| unsafe {
+        return shim.exchange(&peers, how, &By::Tag, pass, |start| {
             let (group, own) = (start.group, blocks.of(peers.rank));
             group.others().for_each(|rank| start.receive(&blocks.of(rank), rank));
-            if mine.ptr == IN_PLACE {
+            if mine.is_in_place() {
                 return start.send_to_others(&own);
             }
             start.send_to_others(&mine);
@@ -90,11 +80,8 @@ pub(crate) unsafe fn allgather<F: Fn(c_int) -> Span>(
         });
     };
     let (blocks, lens) = (&blocks, &lens[..]);
-    // SAFETY: the program's own blocks; all ranks decide alike.
-    let in_chunks =
-        |group: &Group<'_>, id| unsafe { chunks::allgather(shim, group, id, mine, (blocks, lens)) };
-    // SAFETY: as above.
-    let as_frames = || unsafe { shared::allgather(shim, &peers, mine, (blocks, lens), comm) };
+    let in_chunks = |group: &Group<'_>, id| chunks::allgather(shim, group, id, mine, (blocks, lens));
+    let as_frames = || shared::allgather(shim, &peers, mine, (blocks, lens), comm);
     shim.spread(&peers, comm, (Raced::Allgather, lens), in_chunks, as_frames, pass)
 }
 

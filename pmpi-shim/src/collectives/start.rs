@@ -5,11 +5,12 @@ use super::Group;
 use crate::handlers::recv;
 use crate::handlers::send::{self, By};
 use crate::messages::agreed::{self, Here, How};
+use crate::messages::error::Error;
 use crate::messages::peers::{Origin, Peers};
 use crate::mpi::fatal::give_up;
-use crate::mpi::span::{Layout, Span};
+use crate::mpi::span::Span;
 use crate::mpi::sys::*;
-use crate::operations::active::UnderWay;
+use crate::operations::active::{Active, UnderWay};
 use crate::operations::persistent::Mode;
 use crate::operations::state::Shim;
 use crate::progress;
@@ -37,24 +38,17 @@ impl<'a> Start<'a> {
         Self { shim, group, messages: UnderWay::new(), at_most }
     }
 
-    /// # Safety
-    /// `span` must be a send buffer of the program.
-    pub(super) unsafe fn send(&mut self, span: &Span, dest: c_int) {
-        // SAFETY: the caller vouches for the span.
-        unsafe { self.start_send(span, dest, false) };
-        self.pause(UnderWay::sends_left);
+    pub(super) fn send(&mut self, span: &Span, dest: c_int) {
+        self.start_send(span, dest, false);
+        self.pause(|messages| messages.sends.len());
     }
 
     /// Like `send`, for memory that may change before it is sent. Does not wait.
-    ///
-    /// # Safety
-    /// As for `send`.
-    pub(super) unsafe fn send_copy(&mut self, span: &Span, dest: c_int) {
-        // SAFETY: the caller vouches for the span.
-        unsafe { self.start_send(span, dest, true) };
+    pub(super) fn send_copy(&mut self, span: &Span, dest: c_int) {
+        self.start_send(span, dest, true);
     }
 
-    unsafe fn start_send(&mut self, span: &Span, dest: c_int, detached: bool) {
+    fn start_send(&mut self, span: &Span, dest: c_int, detached: bool) {
         if is_empty(span) {
             return;
         }
@@ -68,57 +62,39 @@ impl<'a> Start<'a> {
             }
         };
         let by = By { strategy: self.group.strategy, meanwhile: &meanwhile, waits };
-        // SAFETY: the caller vouches for the span.
-        unsafe { shim.sample_collective(span, Some(message.peer)) };
-        // SAFETY: as above.
-        let start = |detached| unsafe { send::start_by(shim, Mode::Standard, &message, detached, || by) };
-        match start(detached).or_else(|error| if detached { start(false) } else { Err(error) }) {
-            Ok(active) => self.messages.sends(active),
-            Err(error) => failed(&mut self.messages, self.group.program, error.code()),
-        }
+        shim.sample_collective(span, Some(message.peer));
+        let start = |detached| send::start(shim, Mode::Standard, &message, detached, by);
+        let started = start(detached).or_else(|error| if detached { start(false) } else { Err(error) });
+        let UnderWay { sends, outcome, .. } = &mut self.messages;
+        sends.extend(kept(outcome, self.group.program, started));
     }
 
     /// Sends a block to all others, encoded once.
-    ///
-    /// # Safety
-    /// As for `send`.
-    pub(super) unsafe fn send_to_others(&mut self, span: &Span) {
-        // SAFETY: the caller vouches for the span.
-        unsafe { self.send_to_each(span, self.group.others()) };
+    pub(super) fn send_to_others(&mut self, span: &Span) {
+        self.send_to_each(span, self.group.others());
     }
 
     /// Sends a block to each of these ranks, encoded once. Does not wait.
-    ///
-    /// # Safety
-    /// As for `send`.
-    pub(super) unsafe fn send_to_each(&mut self, span: &Span, dests: impl Iterator<Item = c_int>) {
+    pub(super) fn send_to_each(&mut self, span: &Span, dests: impl Iterator<Item = c_int>) {
         if is_empty(span) {
             return;
         }
         let (group, messages) = (self.group, &mut self.messages);
         let message = group.message(span, group.rank());
         let dests = dests.map(|rank| group.peers.world_rank(rank));
-        // SAFETY: the caller vouches for the span.
-        unsafe {
-            send::start_to_each(self.shim, &message, group.strategy, dests, |started| match started {
-                Ok(active) => messages.sends(active),
-                Err(error) => failed(messages, group.program, error.code()),
-            });
-        }
+        send::start_to_each(self.shim, &message, group.strategy, dests, |started| {
+            messages.sends.extend(kept(&mut messages.outcome, group.program, started));
+        });
     }
 
-    /// # Safety
-    /// `span` must be a receive buffer of the program.
-    pub(super) unsafe fn receive(&mut self, span: &Span, source: c_int) {
+    pub(super) fn receive(&mut self, span: &Span, source: c_int) {
         if !is_empty(span) {
             let message = self.group.message(span, source);
-            // SAFETY: the caller vouches for the span.
-            match unsafe { recv::start_any(self.shim, &message, self.at_most.is_some()) } {
-                Ok(active) => self.messages.receives(active),
-                Err(error) => failed(&mut self.messages, self.group.program, error.code()),
-            }
+            let started = recv::start_any(self.shim, &message, self.at_most.is_some());
+            let UnderWay { receives, outcome, .. } = &mut self.messages;
+            receives.extend(kept(outcome, self.group.program, started));
         }
-        self.pause(UnderWay::receives_left);
+        self.pause(|messages| messages.receives.len());
     }
 
     /// Waits for another rank that makes the same call, if the call may wait. A long message in each
@@ -131,33 +107,24 @@ impl<'a> Start<'a> {
         if self.at_most.is_none() {
             return;
         }
-        let nothing = Span::new(ptr::null_mut(), 0, BYTE);
-        let (message, mut both) = (self.group.message(&nothing, other), UnderWay::new());
-        // SAFETY: messages without data.
-        let started =
-            unsafe { [recv::as_is(self.shim, &message, false), send::as_is(Mode::Standard, &message)] };
+        let (message, mut both) = (self.group.message(&Span::nothing(), other), UnderWay::new());
+        let started = [recv::as_is(self.shim, &message, false), send::as_is(Mode::Standard, &message)];
         let messages = if waits { &mut both } else { &mut self.messages };
         for started in started {
-            match started {
-                Ok(active) => messages.sends(active),
-                Err(error) => failed(messages, self.group.program, error.code()),
-            }
+            messages.sends.extend(kept(&mut messages.outcome, self.group.program, started));
         }
         progress::until(self.shim, || {
             self.messages.test(self.shim);
             both.test(self.shim);
-            (both.sends_left() == 0).then_some(())
+            (both.left() == 0).then_some(())
         });
-        self.messages.note(both.outcome());
+        self.messages.note(both.outcome);
     }
 
     /// Receives and sends in turn. On all ranks the order must be such that each message is sent as early as
     /// it is received; then no rank waits for ever, although pending messages must complete before others are
     /// started.
-    ///
-    /// # Safety
-    /// As for `receive` and `send`.
-    pub(super) unsafe fn in_turn(
+    pub(super) fn in_turn(
         &mut self,
         receives: impl Iterator<Item = (Span, usize)>,
         sends: impl Iterator<Item = (Span, usize)>,
@@ -165,11 +132,8 @@ impl<'a> Start<'a> {
         let (mut receives, mut sends) = (receives.fuse(), sends.fuse());
         loop {
             let (receive, send) = (receives.next(), sends.next());
-            // SAFETY: the caller vouches for the spans.
-            unsafe {
-                receive.inspect(|(span, source)| self.receive(span, *source as c_int));
-                send.inspect(|(span, dest)| self.send(span, *dest as c_int));
-            }
+            receive.inspect(|(span, source)| self.receive(span, *source as c_int));
+            send.inspect(|(span, dest)| self.send(span, *dest as c_int));
             if receive.is_none() && send.is_none() {
                 return;
             }
@@ -182,7 +146,7 @@ impl<'a> Start<'a> {
 
     /// The result so far. After an error the rest is done all the same, for the other ranks.
     pub(super) fn outcome(&self) -> Result<(), c_int> {
-        self.messages.outcome()
+        self.messages.outcome
     }
 
     pub(super) fn note(&mut self, outcome: Result<(), c_int>) {
@@ -190,15 +154,11 @@ impl<'a> Start<'a> {
     }
 
     /// Copies a rank's block to itself.
-    ///
-    /// # Safety
-    /// The spans must be the program's.
-    pub(super) unsafe fn copy(&mut self, from: &Span, to: &Span) {
+    pub(super) fn copy(&mut self, from: &Span, to: &Span) {
         if is_empty(from) && is_empty(to) {
             return;
         }
-        // SAFETY: the caller vouches for the spans.
-        self.messages.note(unsafe { self.shim.copy_block(from, to) });
+        self.messages.note(self.shim.copy_block(from, to));
     }
 
     /// Waits until at most the allowed number of messages is pending in one direction. The other direction
@@ -210,13 +170,22 @@ impl<'a> Start<'a> {
     }
 }
 
-/// A message could not be started. If memory is short, its other end would wait for ever, or a later
-/// collective would receive it.
-fn failed(messages: &mut UnderWay, program: MPI_Comm, code: c_int) {
+/// A message that was started, or the outcome if it could not be. If memory is short, its other end would wait
+/// for ever, or a later collective would receive it.
+fn kept(
+    outcome: &mut Result<(), c_int>,
+    program: MPI_Comm,
+    started: Result<Active, Error>,
+) -> Option<Active> {
+    let code = match started {
+        Ok(active) => return Some(active),
+        Err(error) => error.code(),
+    };
     if code == ERR_NO_MEM {
         give_up("no memory for a message of a collective that other ranks wait for", program, code);
     }
-    messages.note(Err(code));
+    *outcome = outcome.and(Err(code));
+    None
 }
 
 /// Whether there is nothing to send. A block with an invalid datatype has been accepted by the MPI as empty.
@@ -226,20 +195,16 @@ fn is_empty(span: &Span) -> bool {
 
 impl Shim {
     /// Copies a rank's block to itself.
-    ///
-    /// # Safety
-    /// The spans must be the program's.
-    pub(super) unsafe fn copy_block(&self, from: &Span, to: &Span) -> Result<(), c_int> {
+    pub(super) fn copy_block(&self, from: &Span, to: &Span) -> Result<(), c_int> {
         let bytes = from.bytes();
-        let contiguous = |span: &Span| matches!(self.layout(span), Layout::Contiguous(_));
-        if bytes.is_some() && bytes == to.bytes() && contiguous(from) && contiguous(to) {
-            // SAFETY: contiguous elements of this number of bytes. MPI forbids overlapping buffers, but
-            // programs use them, so the copy allows them.
-            unsafe { ptr::copy(from.ptr.cast::<u8>(), to.ptr.cast::<u8>(), bytes.unwrap_or(0)) };
+        let is_same = bytes.is_some() && bytes == to.bytes();
+        if is_same && self.layout(from).contiguous && self.layout(to).contiguous {
+            // SAFETY: contiguous elements of this number of bytes; the spans' own promises. MPI forbids
+            // overlapping buffers, but programs use them, so the copy allows them.
+            unsafe { ptr::copy(from.ptr().cast::<u8>(), to.ptr().cast::<u8>(), bytes.unwrap_or(0)) };
             return Ok(());
         }
-        // SAFETY: the caller vouches for the spans.
-        unsafe { self.copy(from, to) }
+        self.copy(from, to)
     }
 
     /// Makes a collective of point-to-point messages here, or by the MPI, as the ranks decide now. The MPI
@@ -277,12 +242,11 @@ impl Shim {
             match how {
                 How::Blocking(_) => {
                     progress::wait_for_all_messages(self, &mut messages);
-                    messages.outcome()
+                    messages.outcome
                 }
-                How::Nonblocking(comm, request) => {
+                How::Nonblocking(comm, wanted) => {
                     let active = messages.into_request(Origin { comm, peers: Some(Arc::clone(peers)) })?;
-                    // SAFETY: the program's output pointer.
-                    unsafe { *request = self.requests.hand_out(active) };
+                    wanted.give(self.requests.hand_out(active));
                     Ok(())
                 }
             }

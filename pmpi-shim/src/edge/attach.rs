@@ -104,15 +104,13 @@ pub unsafe fn mprobe(
     tag: c_int,
     comm: MPI_Comm,
 ) -> Result<(MPI_Message, MPI_Status), c_int> {
-    // SAFETY: the caller vouches for the arguments; valid output pointers.
-    unsafe {
-        if let Some(shim) = layer {
-            return mprobe_only(shim, source, tag, comm);
-        }
-        let (mut message, mut status) = (MESSAGE_NULL, empty_status());
-        ok(open::MPI_Mprobe(source, tag, comm, &raw mut message, &raw mut status))?;
-        Ok((message, status))
+    if let Some(shim) = layer {
+        return mprobe_only(shim, source, tag, comm);
     }
+    let (mut message, mut status) = (MESSAGE_NULL, empty_status());
+    // SAFETY: the caller vouches for the arguments; valid output pointers.
+    ok(unsafe { open::MPI_Mprobe(source, tag, comm, &raw mut message, &raw mut status) })?;
+    Ok((message, status))
 }
 
 impl Shim {

@@ -3,7 +3,6 @@
 mod batch;
 mod few;
 
-use crate::messages::waiting;
 use crate::mpi::arguments;
 use crate::mpi::span::store_status;
 use crate::mpi::sys::*;
@@ -12,6 +11,7 @@ use crate::operations::requests::Awaited;
 use crate::operations::state::Shim;
 use crate::progress::until;
 use batch::{Batch, Ends};
+use mpress::waiting;
 use std::ffi::c_int;
 use std::slice;
 
@@ -30,10 +30,58 @@ unsafe fn array<'a>(count: c_int, requests: *mut MPI_Request) -> &'a mut [MPI_Re
 /// A copy of one, for a call that must leave the program's unchanged: a batch may change its own.
 ///
 /// # Safety
-/// As for [`array`].
+/// As for [`array()`].
 unsafe fn copied(count: c_int, requests: *const MPI_Request) -> Vec<MPI_Request> {
     // SAFETY: the caller vouches for the array.
     unsafe { array(count, requests.cast_mut()) }.to_vec()
+}
+
+handlers! {
+    test(Test): |shim, call, pass| {
+        one(shim, (Ends::Test, array(1, call.request)), call.flag, call.status, pass)
+    };
+    request_get_status(Request_get_status): |shim, call, pass| {
+        one(shim, (Ends::Look, &mut [call.request]), call.flag, call.status, pass)
+    };
+    waitany(Waitany): |shim, call, pass| {
+        let requests = array(call.count, call.array_of_requests);
+        any(shim, (Ends::Wait, requests), call.index, &mut 0, call.status, pass)
+    };
+    testany(Testany): |shim, call, pass| {
+        let requests = array(call.count, call.array_of_requests);
+        any(shim, (Ends::Test, requests), call.index, call.flag, call.status, pass)
+    };
+    request_get_status_any(Request_get_status_any): |shim, call, pass| {
+        let requests = &mut copied(call.count, call.array_of_requests);
+        any(shim, (Ends::Look, requests), call.index, call.flag, call.status, pass)
+    };
+    waitall(Waitall): |shim, call, pass| {
+        let requests = array(call.count, call.array_of_requests);
+        all(shim, (Ends::Wait, requests), &mut 0, call.array_of_statuses, pass)
+    };
+    testall(Testall): |shim, call, pass| {
+        let requests = array(call.count, call.array_of_requests);
+        all(shim, (Ends::Test, requests), call.flag, call.array_of_statuses, pass)
+    };
+    request_get_status_all(Request_get_status_all): |shim, call, pass| {
+        let requests = &mut copied(call.count, call.array_of_requests);
+        all(shim, (Ends::Look, requests), call.flag, call.array_of_statuses, pass)
+    };
+    waitsome(Waitsome): |shim, call, pass| waiting::during(&shim.engine, || {
+        let requests = array(call.incount, call.array_of_requests);
+        let results = (call.outcount, call.array_of_indices, call.array_of_statuses);
+        some(shim, (Ends::Wait, requests), results, pass)
+    });
+    testsome(Testsome): |shim, call, pass| {
+        let requests = array(call.incount, call.array_of_requests);
+        let results = (call.outcount, call.array_of_indices, call.array_of_statuses);
+        some(shim, (Ends::Test, requests), results, pass)
+    };
+    request_get_status_some(Request_get_status_some): |shim, call, pass| {
+        let requests = &mut copied(call.incount, call.array_of_requests);
+        let results = (call.outcount, call.array_of_indices, call.array_of_statuses);
+        some(shim, (Ends::Look, requests), results, pass)
+    };
 }
 
 pub(crate) unsafe fn wait(shim: &Shim, call: arguments::Wait, pass: impl Fn() -> c_int) -> c_int {
@@ -53,22 +101,6 @@ pub(crate) unsafe fn wait(shim: &Shim, call: arguments::Wait, pass: impl Fn() ->
             end_one(batch, code, Some(0), &mut found, status)
         })
     }
-}
-
-pub(crate) unsafe fn test(shim: &Shim, call: arguments::Test, pass: impl Fn() -> c_int) -> c_int {
-    let arguments::Test { request, flag, status } = call;
-    // SAFETY: the program's own arguments.
-    unsafe { one(shim, (Ends::Test, array(1, request)), flag, status, pass) }
-}
-
-pub(crate) unsafe fn request_get_status(
-    shim: &Shim,
-    call: arguments::Request_get_status,
-    pass: impl Fn() -> c_int,
-) -> c_int {
-    let arguments::Request_get_status { mut request, flag, status } = call;
-    // SAFETY: the program's own arguments.
-    unsafe { one(shim, (Ends::Look, slice::from_mut(&mut request)), flag, status, pass) }
 }
 
 /// Test and Request_get_status.
@@ -122,29 +154,6 @@ unsafe fn end_one(
     }
 }
 
-pub(crate) unsafe fn waitany(shim: &Shim, call: arguments::Waitany, pass: impl Fn() -> c_int) -> c_int {
-    let arguments::Waitany { count, array_of_requests: requests, index, status } = call;
-    let mut over = 0;
-    // SAFETY: the program's own arguments.
-    unsafe { any(shim, (Ends::Wait, array(count, requests)), index, &raw mut over, status, pass) }
-}
-
-pub(crate) unsafe fn testany(shim: &Shim, call: arguments::Testany, pass: impl Fn() -> c_int) -> c_int {
-    let arguments::Testany { count, array_of_requests: requests, index, flag, status } = call;
-    // SAFETY: the program's own arguments.
-    unsafe { any(shim, (Ends::Test, array(count, requests)), index, flag, status, pass) }
-}
-
-pub(crate) unsafe fn request_get_status_any(
-    shim: &Shim,
-    call: arguments::Request_get_status_any,
-    pass: impl Fn() -> c_int,
-) -> c_int {
-    let arguments::Request_get_status_any { count, array_of_requests: requests, index, flag, status } = call;
-    // SAFETY: the program's own arguments.
-    unsafe { any(shim, (Ends::Look, &mut copied(count, requests)), index, flag, status, pass) }
-}
-
 /// Waitany, Testany and Request_get_status_any.
 unsafe fn any(
     shim: &Shim,
@@ -185,29 +194,6 @@ unsafe fn any(
     }
 }
 
-pub(crate) unsafe fn waitall(shim: &Shim, call: arguments::Waitall, pass: impl Fn() -> c_int) -> c_int {
-    let arguments::Waitall { count, array_of_requests: requests, array_of_statuses: statuses } = call;
-    let mut over = 0;
-    // SAFETY: the program's own arguments.
-    unsafe { all(shim, (Ends::Wait, array(count, requests)), &raw mut over, statuses, pass) }
-}
-
-pub(crate) unsafe fn testall(shim: &Shim, call: arguments::Testall, pass: impl Fn() -> c_int) -> c_int {
-    let arguments::Testall { count, array_of_requests: requests, flag, array_of_statuses: statuses } = call;
-    // SAFETY: the program's own arguments.
-    unsafe { all(shim, (Ends::Test, array(count, requests)), flag, statuses, pass) }
-}
-
-pub(crate) unsafe fn request_get_status_all(
-    shim: &Shim,
-    call: arguments::Request_get_status_all,
-    pass: impl Fn() -> c_int,
-) -> c_int {
-    let arguments::Request_get_status_all { count, array_of_requests: requests, .. } = call;
-    // SAFETY: the program's own arguments.
-    unsafe { all(shim, (Ends::Look, &mut copied(count, requests)), call.flag, call.array_of_statuses, pass) }
-}
-
 /// Waitall, Testall and Request_get_status_all.
 unsafe fn all(
     shim: &Shim,
@@ -240,35 +226,6 @@ unsafe fn all(
             let is_known = code == ERR_IN_STATUS || code == SUCCESS && *flag != 0;
             if is_known { batch.finish_many(0..found.len(), &mut found, statuses, code) } else { code }
         })
-    }
-}
-
-pub(crate) unsafe fn waitsome(shim: &Shim, call: arguments::Waitsome, pass: impl Fn() -> c_int) -> c_int {
-    // SAFETY: the program's own arguments.
-    waiting::during(&shim.engine, || unsafe {
-        let results = (call.outcount, call.array_of_indices, call.array_of_statuses);
-        some(shim, (Ends::Wait, array(call.incount, call.array_of_requests)), results, pass)
-    })
-}
-
-pub(crate) unsafe fn testsome(shim: &Shim, call: arguments::Waitsome, pass: impl Fn() -> c_int) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe {
-        let results = (call.outcount, call.array_of_indices, call.array_of_statuses);
-        some(shim, (Ends::Test, array(call.incount, call.array_of_requests)), results, pass)
-    }
-}
-
-pub(crate) unsafe fn request_get_status_some(
-    shim: &Shim,
-    call: arguments::Request_get_status_some,
-    pass: impl Fn() -> c_int,
-) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe {
-        let mut requests = copied(call.incount, call.array_of_requests);
-        let results = (call.outcount, call.array_of_indices, call.array_of_statuses);
-        some(shim, (Ends::Look, &mut requests), results, pass)
     }
 }
 

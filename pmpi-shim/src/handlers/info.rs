@@ -45,47 +45,37 @@ pub(crate) unsafe fn comm_idup_with_info(
     call: arguments::Comm_idup_with_info,
     pass: impl Fn(MPI_Info) -> c_int,
 ) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe { without_assertions(call.info, pass) }
+    without_assertions(call.info, pass)
 }
 
 /// Calls a function of the MPI that sets the info of `comm`, or makes a communicator there, with this info, and applies its strategy.
 ///
 /// # Safety
-/// `comm` must hold a communicator after a successful call, and `info` be an argument of that call.
+/// `comm` must hold a communicator after a successful call.
 unsafe fn given(
     shim: &Shim,
     comm: *const MPI_Comm,
     info: MPI_Info,
     call: impl FnOnce(MPI_Info) -> c_int,
 ) -> c_int {
-    // SAFETY: the caller vouches for both.
-    unsafe {
-        let code = without_assertions(info, call);
-        if code == SUCCESS && *comm != COMM_NULL {
-            take_over(shim, *comm, info);
-        }
-        code
+    let code = without_assertions(info, call);
+    // SAFETY: the caller vouches for the communicator.
+    if code == SUCCESS && unsafe { *comm } != COMM_NULL {
+        // SAFETY: as above.
+        take_over(shim, unsafe { *comm }, info);
     }
+    code
 }
 
 /// Calls a function of the MPI with this info, without the assertions that do not hold.
-///
-/// # Safety
-/// `info` must be an argument of that call.
-unsafe fn without_assertions(info: MPI_Info, call: impl FnOnce(MPI_Info) -> c_int) -> c_int {
-    // SAFETY: the caller vouches for the info; only our copy is freed.
+fn without_assertions(info: MPI_Info, call: impl FnOnce(MPI_Info) -> c_int) -> c_int {
+    let mut there = ASSERTIONS.into_iter().filter(|key| look_up(info, key).is_some()).peekable();
+    if there.peek().is_none() {
+        return call(info);
+    }
+    let mut copy = INFO_NULL;
+    // SAFETY: the info of a call, and our own copy of it, which alone is changed and freed.
     unsafe {
-        let mut value = [0 as c_char; MAX_VALUE + 1];
-        let mut there = ASSERTIONS
-            .map(|key| look_up(info, key, &mut value).map(|_| key))
-            .into_iter()
-            .flatten()
-            .peekable();
-        if there.peek().is_none() {
-            return call(info);
-        }
-        let mut copy = INFO_NULL;
         let made = ok(PMPI_Info_dup(info, &raw mut copy))
             .and_then(|()| there.try_for_each(|key| ok(PMPI_Info_delete(copy, key.as_ptr()))));
         let code = made.map_or_else(|code| code, |()| call(copy));
@@ -97,32 +87,20 @@ unsafe fn without_assertions(info: MPI_Info, call: impl FnOnce(MPI_Info) -> c_in
 }
 
 /// The value of a key in an info.
-///
-/// # Safety
-/// `info` must be one of the program's.
-unsafe fn look_up<'a>(
-    info: MPI_Info,
-    key: &CStr,
-    value: &'a mut [c_char; MAX_VALUE + 1],
-) -> Option<&'a CStr> {
+fn look_up(info: MPI_Info, key: &CStr) -> Option<String> {
     if info == INFO_NULL {
         return None;
     }
-    let mut found = 0;
-    // SAFETY: the caller vouches for the info; the buffer is a byte longer than the length passed, and that byte stays zero.
-    unsafe {
-        let asked = PMPI_Info_get(info, key.as_ptr(), MAX_VALUE as c_int, value.as_mut_ptr(), &raw mut found);
-        (asked == SUCCESS && found != 0).then(|| CStr::from_ptr(value.as_ptr()))
-    }
+    let (mut value, mut found) = ([0_u8; MAX_VALUE + 1], 0);
+    let place = value.as_mut_ptr().cast::<c_char>();
+    // SAFETY: the info of a call; the buffer is a byte longer than the length passed.
+    let asked = unsafe { PMPI_Info_get(info, key.as_ptr(), MAX_VALUE as c_int, place, &raw mut found) };
+    let value = CStr::from_bytes_until_nul(&value).ok()?;
+    (asked == SUCCESS && found != 0).then(|| value.to_string_lossy().into_owned())
 }
 
-/// # Safety
-/// As for [`look_up`].
-unsafe fn take_over(shim: &Shim, comm: MPI_Comm, info: MPI_Info) {
-    let mut value = [0 as c_char; MAX_VALUE + 1];
-    // SAFETY: the caller vouches for the info.
-    let Some(text) = (unsafe { look_up(info, KEY, &mut value) }) else { return };
-    let text = text.to_string_lossy();
+fn take_over(shim: &Shim, comm: MPI_Comm, info: MPI_Info) {
+    let Some(text) = look_up(info, KEY) else { return };
     match text.parse::<Strategy>() {
         Ok(strategy) => _ = shim.all_peers(comm).map(|peers| peers.set_strategy(strategy)),
         Err(expected) if shim.world.rank == 0 => {

@@ -6,7 +6,7 @@ use crate::handlers::recv;
 use crate::messages::error::{Error, raise};
 use crate::messages::peers::Peers;
 use crate::messages::posted::Posted;
-use crate::mpi::arguments::{self, span};
+use crate::mpi::arguments;
 use crate::mpi::channel::match_one;
 use crate::mpi::span::{Envelope, Span, received_bytes, store_status};
 use crate::mpi::sys::*;
@@ -21,7 +21,7 @@ use mpress::SHORTEST;
 use mpress_record::CallKind;
 use std::ffi::c_int;
 use std::ptr;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// The tag of empty messages to ourselves (copies use 0).
 const STAND_IN: c_int = 1;
@@ -32,8 +32,7 @@ pub(crate) unsafe fn mprobe(shim: &Shim, call: arguments::Mprobe, pass: impl Fn(
         None => pass(),
         Some(peers) => {
             shim.expect_after(Asked { source, tag, may_be_long: true }, comm);
-            // SAFETY: the program's own arguments.
-            let take = |block| unsafe { take(shim, &peers, source, tag, comm, block) };
+            let take = |block| take(shim, &peers, source, tag, comm, block);
             // SAFETY: the program's output pointers.
             wait_for(shim, comm, take, |(handle, seen)| unsafe {
                 *message = handle;
@@ -70,7 +69,7 @@ pub(crate) unsafe fn improbe(shim: &Shim, call: arguments::Improbe, pass: impl F
 }
 
 /// Matches a message now, or, with `block`, as soon as there is one.
-unsafe fn take(
+fn take(
     shim: &Shim,
     peers: &Arc<Peers>,
     source: c_int,
@@ -78,38 +77,32 @@ unsafe fn take(
     comm: MPI_Comm,
     block: bool,
 ) -> Result<Option<(MPI_Message, MPI_Status)>, Error> {
-    // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        while let Some(mut first) = find(shim, peers, (source, tag, comm), block)? {
-            let (source, tag) = (first.status.MPI_SOURCE, first.status.MPI_TAG);
-            if first.is_here {
-                let unreceived = first.unexpected.take(comm, source, tag).ok_or(ERR_INTERN)?;
-                drop(first.unexpected);
-                return Ok(Some(hand_out(shim, peers, comm, unreceived, first.status)?));
-            }
-            if let Some((message, status)) = match_one(source, tag, comm).map_err(Error::raised)? {
-                leave(shim, peers, comm, message, &status);
-                return Ok(Some((message, status)));
-            }
+    while let Some(mut first) = find(shim, peers, (source, tag, comm), block)? {
+        let (source, tag) = (first.status.MPI_SOURCE, first.status.MPI_TAG);
+        if first.is_here {
+            let unreceived = first.unexpected.take(comm, source, tag).ok_or(ERR_INTERN)?;
+            drop(first.unexpected);
+            return Ok(Some(hand_out(shim, peers, comm, unreceived, first.status)?));
         }
-        Ok(None)
+        if let Some((message, status)) = match_one(source, tag, comm).map_err(Error::raised)? {
+            leave(shim, peers, comm, message, &status);
+            return Ok(Some((message, status)));
+        }
     }
+    Ok(None)
 }
 
 /// Mprobe for a program whose other calls do not look into the unexpected queue: only this message is taken from the MPI. It waits for the message,
 /// and if that may be a frame, until its length is known.
-///
-/// # Safety
-/// As for `MPI_Mprobe`.
 #[cfg(not(shim))]
-pub(crate) unsafe fn mprobe_only(
+pub(crate) fn mprobe_only(
     shim: &Shim,
     source: c_int,
     tag: c_int,
     comm: MPI_Comm,
 ) -> Result<(MPI_Message, MPI_Status), c_int> {
     let (mut message, mut status) = (MESSAGE_NULL, empty_status());
-    // SAFETY: the caller vouches for the arguments; valid output pointers.
+    // SAFETY: the arguments of a probe; valid output pointers.
     ok(unsafe { open::MPI_Mprobe(source, tag, comm, &raw mut message, &raw mut status) })?;
     let Some(peers) = shim.probe_peers(source, tag, comm) else { return Ok((message, status)) };
     if !peers.may_be_frame(&status, received_bytes(&status)) {
@@ -118,12 +111,11 @@ pub(crate) unsafe fn mprobe_only(
     }
     let mut unreceived = Unreceived::matched(comm, &peers, message, &status);
     let seen = progress::until(shim, || unreceived.look(shim).transpose()).map_err(Error::code)?;
-    // SAFETY: the caller vouches for the communicator.
-    unsafe { hand_out(shim, &peers, comm, unreceived, seen.status()) }
+    hand_out(shim, &peers, comm, unreceived, seen.status())
 }
 
 /// The program's handle for a message from the unexpected queue.
-unsafe fn hand_out(
+fn hand_out(
     shim: &Shim,
     peers: &Arc<Peers>,
     comm: MPI_Comm,
@@ -131,8 +123,7 @@ unsafe fn hand_out(
     seen: MPI_Status,
 ) -> Result<(MPI_Message, MPI_Status), c_int> {
     let Some(message) = unreceived.message() else {
-        // SAFETY: the caller vouches for the communicator.
-        return Ok((unsafe { stand_in(shim, comm, unreceived)? }, seen));
+        return Ok((stand_in(shim, comm, unreceived)?, seen));
     };
     leave(shim, peers, comm, message, &seen);
     Ok((message, seen))
@@ -146,8 +137,8 @@ fn leave(shim: &Shim, peers: &Arc<Peers>, comm: MPI_Comm, message: MPI_Message, 
 }
 
 /// Makes a separate message handle for a received message.
-unsafe fn stand_in(shim: &Shim, comm: MPI_Comm, unreceived: Unreceived) -> Result<MPI_Message, c_int> {
-    let _turn = shim.own_turn.lock().unwrap_or_else(PoisonError::into_inner);
+fn stand_in(shim: &Shim, comm: MPI_Comm, unreceived: Unreceived) -> Result<MPI_Message, c_int> {
+    let _turn = crate::locked(&shim.own_turn);
     let (mut request, mut handle, mut status) = (REQUEST_NULL, MESSAGE_NULL, empty_status());
     // SAFETY: an empty message from this process to itself; this communicator and tag have no other use.
     unsafe {
@@ -160,14 +151,14 @@ unsafe fn stand_in(shim: &Shim, comm: MPI_Comm, unreceived: Unreceived) -> Resul
 
 pub(crate) unsafe fn mrecv(shim: &Shim, call: arguments::Mrecv, pass: impl Fn() -> c_int) -> c_int {
     let arguments::Mrecv { buf, count, datatype, message, status } = call;
-    let span = span(buf, count, datatype);
     // SAFETY: the program's own arguments and places.
     unsafe {
+        let span = Span::new(buf, count, datatype);
         shim.trace_matched_receive(CallKind::Recv, &span, *message);
         let received = |active| progress::wait(shim, active, status);
         let left = |posted: Posted, comm| {
             recv::complete(shim, posted, (comm, status), |into, found| {
-                open::MPI_Mrecv_any(into.ptr, into.count, into.datatype, message, found)
+                open::MPI_Mrecv_any(into.ptr(), into.count(), into.datatype(), message, found)
             })
         };
         receive(shim, span, message, pass, received, left)
@@ -176,9 +167,9 @@ pub(crate) unsafe fn mrecv(shim: &Shim, call: arguments::Mrecv, pass: impl Fn() 
 
 pub(crate) unsafe fn imrecv(shim: &Shim, call: arguments::Imrecv, pass: impl Fn() -> c_int) -> c_int {
     let arguments::Imrecv { buf, count, datatype, message, request } = call;
-    let span = span(buf, count, datatype);
     // SAFETY: the program's own arguments and places.
     unsafe {
+        let span = Span::new(buf, count, datatype);
         shim.trace_matched_receive(CallKind::Irecv, &span, *message);
         let received = |active| {
             *request = shim.requests.hand_out(active);
@@ -186,7 +177,8 @@ pub(crate) unsafe fn imrecv(shim: &Shim, call: arguments::Imrecv, pass: impl Fn(
         };
         let left = |posted: Posted, _| {
             let (into, mut inner) = (posted.span(), REQUEST_NULL);
-            let code = open::MPI_Imrecv_any(into.ptr, into.count, into.datatype, message, &raw mut inner);
+            let (ptr, count, datatype) = (into.ptr(), into.count(), into.datatype());
+            let code = open::MPI_Imrecv_any(ptr, count, datatype, message, &raw mut inner);
             if code == SUCCESS {
                 *request = shim.requests.hand_out(Active::new(inner, Finish::Receive(posted)));
             }
@@ -199,7 +191,7 @@ pub(crate) unsafe fn imrecv(shim: &Shim, call: arguments::Imrecv, pass: impl Fn(
 /// Receives a matched message: one that has been received before, or one that was left with the MPI.
 ///
 /// # Safety
-/// `span` and `message` must be the arguments of the program's call.
+/// `message` must be the program's argument.
 unsafe fn receive(
     shim: &Shim,
     span: Span,
@@ -239,12 +231,11 @@ fn is_refused(shim: &Shim, span: &Span) -> bool {
 
 /// Prepares the receive of a matched message that was left with the MPI. `None`: the MPI's own call is sufficient.
 fn post(shim: &Shim, span: Span, comm: MPI_Comm, peers: Arc<Peers>) -> Option<Result<Posted, c_int>> {
-    let capacity = span.bytes().filter(|&capacity| capacity >= SHORTEST)?;
-    if shim.refused(&span) {
+    if span.bytes().is_none_or(|capacity| capacity < SHORTEST) || shim.refused(&span) {
         return None;
     }
     let message = Envelope::new(span, ANY_SOURCE, ANY_TAG, comm);
-    Some(Posted::new(shim, &message, capacity, peers, false))
+    Some(Posted::new(shim, &message, peers, false))
 }
 
 /// Receives the empty stand-in message, which sets the program's handle to null as the real receive would.

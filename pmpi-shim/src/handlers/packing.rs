@@ -1,7 +1,7 @@
 //! `MPI_Pack` and `MPI_Unpack`: done here for elements that are not contiguous, if the MPI packs their bytes and nothing else.
 
 use crate::messages::context::Context;
-use crate::mpi::arguments::{self, Position, span};
+use crate::mpi::arguments::{self, Position};
 use crate::mpi::device;
 use crate::mpi::predefined;
 use crate::mpi::real;
@@ -17,13 +17,14 @@ use std::sync::OnceLock;
 const LEAST: usize = 4 << 10;
 
 pub(crate) unsafe fn pack(shim: &Shim, call: arguments::Pack, pass: impl Fn() -> c_int) -> c_int {
-    let elements = span(call.inbuf, call.incount, call.datatype);
-    let buffer = (call.outbuf, call.outsize, call.position);
     // SAFETY: the program's own arguments.
+    let elements = unsafe { Span::new(call.inbuf, call.incount, call.datatype) };
+    let buffer = (call.outbuf, call.outsize, call.position);
+    // SAFETY: as above.
     let Some((plan, at)) = (unsafe { shim.packs(&elements, buffer, call.comm) }) else { return pass() };
     // SAFETY: the program's elements, and a buffer with room for them.
     let packed = unsafe {
-        let memory = Source::from_raw(elements.ptr.cast::<u8>(), plan.reach());
+        let memory = Source::from_raw(elements.ptr().cast::<u8>(), plan.reach());
         let room = Target::from_raw(at.cast::<u8>(), reach_of(&plan));
         plan.pack(memory, 0..plan.size(), room)
     };
@@ -32,13 +33,14 @@ pub(crate) unsafe fn pack(shim: &Shim, call: arguments::Pack, pass: impl Fn() ->
 }
 
 pub(crate) unsafe fn unpack(shim: &Shim, call: arguments::Unpack, pass: impl Fn() -> c_int) -> c_int {
-    let elements = span(call.outbuf, call.outcount, call.datatype);
-    let buffer = (call.inbuf.cast_mut(), call.insize, call.position);
     // SAFETY: the program's own arguments.
+    let elements = unsafe { Span::new(call.outbuf, call.outcount, call.datatype) };
+    let buffer = (call.inbuf.cast_mut(), call.insize, call.position);
+    // SAFETY: as above.
     let Some((plan, at)) = (unsafe { shim.packs(&elements, buffer, call.comm) }) else { return pass() };
     // SAFETY: the program's elements, and a buffer with their bytes.
     let unpacked = unsafe {
-        let memory = Target::from_raw(elements.ptr.cast::<u8>(), plan.reach());
+        let memory = Target::from_raw(elements.ptr().cast::<u8>(), plan.reach());
         let bytes = Source::from_raw(at.cast::<u8>(), reach_of(&plan));
         plan.unpack(bytes, 0..plan.size(), memory)
     };
@@ -72,7 +74,7 @@ impl Context {
         (buffer, size, position): (*mut c_void, MPI_Count, Position),
         comm: MPI_Comm,
     ) -> Option<(Plan, *mut c_void)> {
-        if predefined::kind(elements.datatype).is_some() || comm == COMM_NULL || buffer.is_null() {
+        if predefined::kind(elements.datatype()).is_some() || comm == COMM_NULL || buffer.is_null() {
             return None;
         }
         let len = elements.bytes().filter(|len| *len >= LEAST)?;

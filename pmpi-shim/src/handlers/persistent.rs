@@ -2,7 +2,7 @@
 //! the completion calls find by that handle.
 
 use crate::handlers::recv;
-use crate::handlers::send;
+use crate::handlers::send::{self, By};
 use crate::messages::error::{Error, raise};
 use crate::messages::recorder::Receive;
 use crate::mpi::arguments;
@@ -16,41 +16,29 @@ use crate::operations::state::Shim;
 use std::ffi::c_int;
 use std::slice;
 
-/// The handlers of the calls that make a persistent send, in each mode.
-macro_rules! sends {
-    ($($name:ident $Name:ident: $mode:ident;)*) => {$(
-        pub(crate) unsafe fn $name(shim: &Shim, call: arguments::$Name, pass: impl Fn() -> c_int) -> c_int {
-            // SAFETY: the program's own arguments.
-            unsafe { init_send(shim, Mode::$mode, call.message(), call.request, pass) }
-        }
-    )*};
+handlers! {
+    send_init(Send_init): |shim, call, pass| init_send(shim, Mode::Standard, call, pass);
+    bsend_init(Bsend_init): |shim, call, pass| init_send(shim, Mode::Buffered, call, pass);
+    ssend_init(Ssend_init): |shim, call, pass| init_send(shim, Mode::Synchronous, call, pass);
+    rsend_init(Rsend_init): |shim, call, pass| init_send(shim, Mode::Ready, call, pass);
+    start(Start): |shim, call, pass| start_one(shim, call.request, pass);
 }
 
-sends! {
-    send_init Send_init: Standard;
-    bsend_init Bsend_init: Buffered;
-    ssend_init Ssend_init: Synchronous;
-    rsend_init Rsend_init: Ready;
-}
-
-unsafe fn init_send(
-    shim: &Shim,
-    mode: Mode,
-    message: Envelope,
-    request: *mut MPI_Request,
-    pass: impl Fn() -> c_int,
-) -> c_int {
+unsafe fn init_send(shim: &Shim, mode: Mode, call: arguments::Isend, pass: impl Fn() -> c_int) -> c_int {
+    // SAFETY: the program's own arguments.
+    let message = unsafe { call.message() };
     // Recorded messages are handled here, too: the MPI's own start does not give the message.
     if shim.frame_candidate(mode, &message).is_err() && !shim.is_sampled(&message) {
         return pass();
     }
-    // SAFETY: the program's output pointer.
-    unsafe { init(shim, Action::Send(mode), message, None, request, pass) }
+    // SAFETY: as above.
+    unsafe { init(shim, Action::Send(mode), message, None, call.request, pass) }
 }
 
 /// Recv_init. Even a short receive is handled here if frames may come from its source: its message may be in the unexpected queue. So is each that is recorded.
 pub(crate) unsafe fn recv_init(shim: &Shim, call: arguments::Recv_init, pass: impl Fn() -> c_int) -> c_int {
-    let message = call.message();
+    // SAFETY: the program's own arguments.
+    let message = unsafe { call.message() };
     let ours = message.span.bytes().is_some()
         && shim.probe_peers(message.peer, message.tag, message.comm).is_some()
         && !shim.refused(&message.span);
@@ -58,7 +46,7 @@ pub(crate) unsafe fn recv_init(shim: &Shim, call: arguments::Recv_init, pass: im
     if !ours && traced.is_none() {
         return pass();
     }
-    // SAFETY: the program's output pointer.
+    // SAFETY: as above.
     unsafe { init(shim, Action::Receive, message, traced, call.request, pass) }
 }
 
@@ -85,11 +73,6 @@ unsafe fn init(
     SUCCESS
 }
 
-pub(crate) unsafe fn start(shim: &Shim, call: arguments::Start, pass: impl Fn() -> c_int) -> c_int {
-    // SAFETY: the program's own argument.
-    unsafe { start_one(shim, call.request, pass) }
-}
-
 unsafe fn start_one(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c_int) -> c_int {
     // SAFETY: the program's own argument.
     let handle = unsafe { *request };
@@ -102,8 +85,7 @@ unsafe fn start_one(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c
     let handler = record.template().map_or(COMM_WORLD, Template::handler);
     let is_started = record.active().is_some();
     let started = match record.template().filter(|_| !is_started) {
-        // SAFETY: the arguments of the call that made the request, which stay valid as long as the request.
-        Some(template) => unsafe { start_operation(shim, template) },
+        Some(template) => start_operation(shim, template),
         // Already started, or not persistent: an error of the program, for which the MPI uses the same code.
         None => Err(ERR_REQUEST.into()),
     };
@@ -113,28 +95,25 @@ unsafe fn start_one(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c
 }
 
 /// Begins the operation of a request. If the program has freed the communicator, its handle may be another one's meanwhile, so it is not asked for its peers.
-unsafe fn start_operation(shim: &Shim, template: &Template) -> Result<Active, Error> {
+fn start_operation(shim: &Shim, template: &Template) -> Result<Active, Error> {
     let (message, is_live) = (&template.message, template.is_of_a_live_communicator());
-    // SAFETY: the caller vouches for the message.
-    unsafe {
-        match template.action {
-            Action::Send(mode) if is_live => {
-                shim.sample(message, "start");
-                send::start(shim, mode, message, false, false)
+    match template.action {
+        Action::Send(mode) if is_live => {
+            shim.sample(message, "start");
+            send::start(shim, mode, message, false, By::usual(false))
+        }
+        Action::Send(mode) => send::as_is(mode, message),
+        Action::Receive => {
+            shim.trace_start(template.traced.as_ref());
+            if is_live {
+                shim.expect_more(message);
             }
-            Action::Send(mode) => send::as_is(mode, message),
-            Action::Receive => {
-                shim.trace_start(template.traced.as_ref());
-                if is_live {
-                    shim.expect_more(message);
-                }
-                if is_live || message.peer == PROC_NULL {
-                    return recv::start_any(shim, message, true);
-                }
-                match template.peers.as_ref().filter(|peers| peers.frames_with(message.peer)) {
-                    Some(peers) => recv::start(shim, message, peers, true),
-                    None => recv::as_is(shim, message, true),
-                }
+            if is_live || message.peer == PROC_NULL {
+                return recv::start_any(shim, message, true);
+            }
+            match template.peers.as_ref().filter(|peers| peers.frames_with(message.peer)) {
+                Some(peers) => recv::start(shim, message, peers, true),
+                None => recv::as_is(shim, message, true),
             }
         }
     }

@@ -24,8 +24,7 @@ impl Shim {
 pub(crate) unsafe fn probe(shim: &Shim, call: arguments::Probe, pass: impl Fn() -> c_int) -> c_int {
     let arguments::Probe { source, tag, comm, status } = call;
     let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
-    // SAFETY: the program's own arguments.
-    let look = |block| unsafe { find(shim, &peers, (source, tag, comm), block) };
+    let look = |block| find(shim, &peers, (source, tag, comm), block);
     // SAFETY: the program's own place.
     wait_for(shim, comm, look, |found| unsafe { store_status(status, &found.status) })
 }
@@ -33,11 +32,9 @@ pub(crate) unsafe fn probe(shim: &Shim, call: arguments::Probe, pass: impl Fn() 
 pub(crate) unsafe fn iprobe(shim: &Shim, call: arguments::Iprobe, pass: impl Fn() -> c_int) -> c_int {
     let arguments::Iprobe { source, tag, comm, flag, status } = call;
     let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
-    // SAFETY: the program's own arguments and places.
-    unsafe {
-        let found = find(shim, &peers, (source, tag, comm), false);
-        tell(flag, comm, found, |found| store_status(status, &found.status))
-    }
+    let found = find(shim, &peers, (source, tag, comm), false);
+    // SAFETY: the program's own places.
+    unsafe { tell(flag, comm, found, |found| store_status(status, &found.status)) }
 }
 
 /// A call that waits until it has `found` what it looks for: now, or, if it is told so, as soon as there is a message.
@@ -89,10 +86,7 @@ pub(super) struct Found<'a> {
 }
 
 /// Finds the message that a probe sees now, or, with `block`, as soon as there is one. Does not wait for a sender, except where the program's own call may.
-///
-/// # Safety
-/// The arguments must be those of a probe.
-pub(super) unsafe fn find<'a>(
+pub(super) fn find<'a>(
     shim: &'a Shim,
     peers: &Arc<Peers>,
     (source, tag, comm): (c_int, c_int, MPI_Comm),
@@ -101,8 +95,7 @@ pub(super) unsafe fn find<'a>(
     // Probes that find nothing must not keep others from receiving.
     let held = shim.unexpected.hold();
     let is_any_here = held.find(comm, source, tag).is_some();
-    // SAFETY: the caller vouches for the arguments.
-    let seen = if is_any_here { None } else { unsafe { look_into_the_mpi(source, tag, comm, block)? } };
+    let seen = if is_any_here { None } else { look_into_the_mpi(source, tag, comm, block)? };
     if !is_any_here && seen.is_none() {
         return Ok(None);
     }
@@ -119,17 +112,14 @@ pub(super) unsafe fn find<'a>(
             Sight::Coming => true,
             Sight::Nothing => false,
         };
-        // SAFETY: the caller vouches for the arguments.
-        unsafe {
-            if seen.is_none() {
-                seen = look_into_the_mpi(source, tag, comm, false)?;
-            }
-            let Some(status) = seen.take() else { return Ok(None) };
-            // Of a source of which a message is coming, or to be put before that.
-            if !is_any_coming && !peers.may_be_frame(&status, received_bytes(&status)) {
-                return Ok(Some(Found { status, is_here: false, unexpected }));
-            }
-            unexpected.pull(comm, peers, status.MPI_SOURCE, status.MPI_TAG)?;
+        if seen.is_none() {
+            seen = look_into_the_mpi(source, tag, comm, false)?;
         }
+        let Some(status) = seen.take() else { return Ok(None) };
+        // Of a source of which a message is coming, or to be put before that.
+        if !is_any_coming && !peers.may_be_frame(&status, received_bytes(&status)) {
+            return Ok(Some(Found { status, is_here: false, unexpected }));
+        }
+        unexpected.pull(comm, peers, status.MPI_SOURCE, status.MPI_TAG)?;
     }
 }

@@ -3,7 +3,6 @@
 use crate::messages::error::{Error, called, raise};
 use crate::messages::peers::Peers;
 use crate::messages::posted::Posted;
-use crate::messages::waiting;
 use crate::mpi::arguments;
 use crate::mpi::generalized::{self, Delivered};
 use crate::mpi::operation::Operation;
@@ -14,7 +13,7 @@ use crate::operations::active::{Active, Finish};
 use crate::operations::prefetch::{Asked, LONG};
 use crate::operations::state::Shim;
 use crate::progress;
-use mpress::SHORTEST;
+use mpress::{SHORTEST, waiting};
 use mpress_record::CallKind;
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -54,9 +53,7 @@ impl Shim {
             self.prefetch.observe(self, asked, comm, &peers);
         }
     }
-}
 
-impl Shim {
     /// The peers of a receive whose elements are unpacked faster here, so that its message is received packed.
     fn unpacks(&self, message: &Envelope, capacity: usize) -> Option<Arc<Peers>> {
         let Envelope { span, peer, tag, comm } = *message;
@@ -77,11 +74,12 @@ impl Shim {
 }
 
 pub(crate) unsafe fn recv(shim: &Shim, call: arguments::Recv, pass: impl Fn() -> c_int) -> c_int {
-    let (message, status) = (call.message(), call.status);
+    // SAFETY: the program's own arguments.
+    let (message, status) = (unsafe { call.message() }, call.status);
     shim.trace(CallKind::Recv, &message);
     shim.expect_more(&message);
     let Some(peers) = shim.needs_us(&message) else { return pass() };
-    // SAFETY: the program's own arguments.
+    // SAFETY: the program's own place for the status.
     waiting::during_long(&shim.engine, message.span.bytes().unwrap_or(0), || unsafe {
         if !shim.multiple && shim.unexpected.is_empty() && shim.may_wait() {
             return in_one_call(shim, &message, &peers, status);
@@ -94,12 +92,12 @@ pub(crate) unsafe fn recv(shim: &Shim, call: arguments::Recv, pass: impl Fn() ->
 }
 
 pub(crate) unsafe fn irecv(shim: &Shim, call: arguments::Irecv, pass: impl Fn() -> c_int) -> c_int {
-    let message = call.message();
+    // SAFETY: the program's own arguments.
+    let message = unsafe { call.message() };
     shim.trace(CallKind::Irecv, &message);
     shim.expect_more(&message);
     let Some(peers) = shim.needs_us(&message) else { return pass() };
-    // SAFETY: the program's own arguments.
-    match unsafe { start(shim, &message, &peers, false) } {
+    match start(shim, &message, &peers, false) {
         Ok(active) => {
             // SAFETY: the program's output pointer.
             unsafe { *call.request = shim.requests.hand_out(active) };
@@ -111,17 +109,16 @@ pub(crate) unsafe fn irecv(shim: &Shim, call: arguments::Irecv, pass: impl Fn() 
 
 /// The MPI's own blocking receive: the unexpected queue is empty, and no other thread can fill it.
 unsafe fn in_one_call(shim: &Shim, message: &Envelope, peers: &Arc<Peers>, status: *mut MPI_Status) -> c_int {
-    let Envelope { span, peer, tag, comm } = *message;
+    let Envelope { peer, tag, comm, .. } = *message;
     // Short buffers do not come here (`meets_frames`).
-    let posted = match Posted::new(shim, message, span.bytes().unwrap_or(0), Arc::clone(peers), true) {
+    let posted = match Posted::new(shim, message, Arc::clone(peers), true) {
         Ok(posted) => posted,
         Err(code) => return raise(comm, code),
     };
-    // SAFETY: the posted receive lives until the call returns; the program's own status pointer. The MPI may call the program's error
-    // handler here, hence `open`.
+    // SAFETY: the program's own status pointer. The MPI may call the program's error handler here, hence `open`.
     unsafe {
         complete(shim, posted, (comm, status), |into, found| {
-            open::MPI_Recv_any(into.ptr, into.count, into.datatype, peer, tag, comm, found)
+            open::MPI_Recv_any(into.ptr(), into.count(), into.datatype(), peer, tag, comm, found)
         })
     }
 }
@@ -137,9 +134,9 @@ pub(super) unsafe fn complete(
     receive: impl FnOnce(Span, *mut MPI_Status) -> c_int,
 ) -> c_int {
     let mut found = empty_status();
-    let code = receive(posted.span(), &raw mut found);
-    // SAFETY: the caller vouches for the receive and the place.
+    // SAFETY: the posted receive is kept until the call returns; the caller vouches for the receive and the place.
     unsafe {
+        let code = receive(posted.span(), &raw mut found);
         let result = if code == SUCCESS {
             posted.finish(shim, &mut found)
         } else {
@@ -152,10 +149,7 @@ pub(super) unsafe fn complete(
 }
 
 /// Starts a receive that `meets_frames`: from the unexpected queue, or from the MPI.
-///
-/// # Safety
-/// `message` must be what the caller of a receive function gave.
-pub(super) unsafe fn start(
+pub(super) fn start(
     shim: &Shim,
     message: &Envelope,
     peers: &Arc<Peers>,
@@ -164,52 +158,37 @@ pub(super) unsafe fn start(
     let Envelope { span, peer, tag, comm } = *message;
     loop {
         if let Some(unreceived) = shim.unexpected.take(comm, peer, tag) {
-            // SAFETY: the caller vouches for the span.
-            return unsafe { unreceived.into_receive(shim, &shim.requests, &span) };
+            return unreceived.into_receive(shim, &shim.requests, &span);
         }
         let held = shim.unexpected.hold();
         if held.find(comm, peer, tag).is_none() {
-            // SAFETY: the caller vouches for the message.
-            return unsafe { post(shim, message, peers, own_handler) };
+            return post(shim, message, peers, own_handler);
         }
     }
 }
 
-unsafe fn post(
-    shim: &Shim,
-    message: &Envelope,
-    peers: &Arc<Peers>,
-    own_handler: bool,
-) -> Result<Active, Error> {
-    let capacity = message.span.bytes().unwrap_or(0);
-    // SAFETY: the caller vouches for the message; the posted receive lives until the request completes.
-    unsafe {
-        if capacity < SHORTEST {
-            return as_is(shim, message, own_handler);
-        }
-        let posted = Posted::new(shim, message, capacity, Arc::clone(peers), false)?;
-        let mut active = as_is(shim, &Envelope { span: posted.span(), ..*message }, own_handler)?;
-        active.finish = Finish::Receive(posted);
-        Ok(active)
+fn post(shim: &Shim, message: &Envelope, peers: &Arc<Peers>, own_handler: bool) -> Result<Active, Error> {
+    if message.span.bytes().unwrap_or(0) < SHORTEST {
+        return as_is(shim, message, own_handler);
     }
+    let posted = Posted::new(shim, message, Arc::clone(peers), false)?;
+    // SAFETY: it is kept with the request.
+    let into = Envelope { span: unsafe { posted.span() }, ..*message };
+    let mut active = as_is(shim, &into, own_handler)?;
+    active.finish = Finish::Receive(posted);
+    Ok(active)
 }
 
 /// Starts a receive, whether or not it meets frames.
-///
-/// # Safety
-/// As for `start`.
-pub(crate) unsafe fn start_any(shim: &Shim, message: &Envelope, own_handler: bool) -> Result<Active, Error> {
+pub(crate) fn start_any(shim: &Shim, message: &Envelope, own_handler: bool) -> Result<Active, Error> {
     if message.peer == PROC_NULL {
         // The status of MPICH's own nonblocking receive from `MPI_PROC_NULL` is wrong.
         let nobody = Delivered { source: PROC_NULL, tag: ANY_TAG, bytes: 0 };
         return Ok(Active::new(generalized::completed(Some(nobody))?, Finish::Nothing));
     }
-    // SAFETY: the caller vouches for the message.
-    unsafe {
-        if let Some(peers) = shim.needs_us(message) {
-            return start(shim, message, &peers, own_handler);
-        }
-        as_is(shim, message, own_handler)
+    match shim.needs_us(message) {
+        Some(peers) => start(shim, message, &peers, own_handler),
+        None => as_is(shim, message, own_handler),
     }
 }
 
@@ -217,17 +196,14 @@ pub(crate) unsafe fn start_any(shim: &Shim, message: &Envelope, own_handler: boo
 ///
 /// `own_handler`: an error must be reported to the communicator's error handler, as by the program's own call. If the MPI reports errors of
 /// other requests elsewhere, the request is a persistent one.
-///
-/// # Safety
-/// As for `start`.
-pub(crate) unsafe fn as_is(shim: &Shim, message: &Envelope, own_handler: bool) -> Result<Active, Error> {
+pub(crate) fn as_is(shim: &Shim, message: &Envelope, own_handler: bool) -> Result<Active, Error> {
     let Envelope { span, peer, tag, comm } = *message;
     let own_handler = own_handler && !shim.family.calls_own_handler();
     let mut inner = REQUEST_NULL;
-    // SAFETY: the caller vouches for the message.
+    // SAFETY: the span's own promise, and valid output pointers.
     unsafe {
         let start = if own_handler { real::MPI_Recv_init_any } else { real::MPI_Irecv_any };
-        called(start(span.ptr, span.count, span.datatype, peer, tag, comm, &raw mut inner))?;
+        called(start(span.ptr(), span.count(), span.datatype(), peer, tag, comm, &raw mut inner))?;
         if !own_handler {
             return Ok(Active::new(inner, Finish::Nothing));
         }

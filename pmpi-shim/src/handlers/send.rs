@@ -3,58 +3,39 @@
 use crate::messages::error::{Error, called, raise};
 use crate::messages::streams::Departing;
 use crate::messages::uncompressed::{self, Why};
-use crate::messages::waiting;
 use crate::messages::wire::{Candidate, Raw, Wire};
 use crate::mpi::arguments;
-use crate::mpi::device;
 use crate::mpi::operation::{Look, look};
 use crate::mpi::real;
-use crate::mpi::span::{Envelope, is_tag};
+use crate::mpi::span::Envelope;
 use crate::mpi::sys::*;
 use crate::operations::active::{Active, Finish};
 use crate::operations::persistent::Mode;
 use crate::operations::state::Shim;
 use crate::progress;
-use mpress::{Destination, FLOOR, Outgoing, Strategy, Tail};
+use mpress::{Outgoing, Strategy, Tail, waiting};
 use std::ffi::c_int;
 use std::sync::Arc;
 
-/// The handlers of the sends in each mode: the blocking ones, and those that start a request.
-macro_rules! sends {
-    ($($blocking:ident $Blocking:ident, $nonblocking:ident $Nonblocking:ident: $mode:ident;)*) => {$(
-        pub(crate) unsafe fn $blocking(shim: &Shim, call: arguments::$Blocking, pass: impl Fn() -> c_int) -> c_int {
-            // SAFETY: the program's own arguments.
-            unsafe { blocking(shim, Mode::$mode, call.message(), pass) }
-        }
-
-        pub(crate) unsafe fn $nonblocking(
-            shim: &Shim,
-            call: arguments::$Nonblocking,
-            pass: impl Fn() -> c_int,
-        ) -> c_int {
-            // SAFETY: the program's own arguments.
-            unsafe { nonblocking(shim, Mode::$mode, call.message(), call.request, pass) }
-        }
-    )*};
+handlers! {
+    send(Send): |shim, call, pass| blocking(shim, Mode::Standard, call, pass);
+    bsend(Bsend): |shim, call, pass| blocking(shim, Mode::Buffered, call, pass);
+    ssend(Ssend): |shim, call, pass| blocking(shim, Mode::Synchronous, call, pass);
+    rsend(Rsend): |shim, call, pass| blocking(shim, Mode::Ready, call, pass);
+    isend(Isend): |shim, call, pass| nonblocking(shim, Mode::Standard, call, pass);
+    ibsend(Ibsend): |shim, call, pass| nonblocking(shim, Mode::Buffered, call, pass);
+    issend(Issend): |shim, call, pass| nonblocking(shim, Mode::Synchronous, call, pass);
+    irsend(Irsend): |shim, call, pass| nonblocking(shim, Mode::Ready, call, pass);
 }
 
-sends! {
-    send Send, isend Isend: Standard;
-    bsend Bsend, ibsend Ibsend: Buffered;
-    ssend Ssend, issend Issend: Synchronous;
-    rsend Rsend, irsend Irsend: Ready;
-}
-
-unsafe fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: impl Fn() -> c_int) -> c_int {
+unsafe fn blocking(shim: &Shim, mode: Mode, call: arguments::Send, pass: impl Fn() -> c_int) -> c_int {
     // SAFETY: the program's own arguments.
-    unsafe { shim.sample(&message, mode.name(true)) };
+    let message = unsafe { call.message() };
+    shim.sample(&message, mode.name(true));
     let candidate = shim.frame_of(mode, &message);
-    let len = candidate.as_ref().map_or(0, |candidate| candidate.len);
+    let len = candidate.as_ref().map_or(0, Candidate::len);
     waiting::during_long(&shim.engine, len, || {
-        // SAFETY: the program's own arguments.
-        match unsafe {
-            start_here(shim, mode, &message, candidate, || By::usual(shim, &message, true), send_wire)
-        } {
+        match start_here(shim, mode, &message, candidate, By::usual(true), send_wire) {
             None => {
                 let code = pass();
                 waiting::sent(len);
@@ -68,24 +49,16 @@ unsafe fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: impl Fn() -
     })
 }
 
-unsafe fn nonblocking(
-    shim: &Shim,
-    mode: Mode,
-    message: Envelope,
-    request: *mut MPI_Request,
-    pass: impl Fn() -> c_int,
-) -> c_int {
+unsafe fn nonblocking(shim: &Shim, mode: Mode, call: arguments::Isend, pass: impl Fn() -> c_int) -> c_int {
     // SAFETY: the program's own arguments.
-    unsafe { shim.sample(&message, mode.name(false)) };
+    let message = unsafe { call.message() };
+    shim.sample(&message, mode.name(false));
     let candidate = shim.frame_of(mode, &message);
-    // SAFETY: the program's own arguments.
-    match unsafe {
-        start_here(shim, mode, &message, candidate, || By::usual(shim, &message, false), isend_wire)
-    } {
+    match start_here(shim, mode, &message, candidate, By::usual(false), isend_wire) {
         None => pass(),
         Some(Ok(active)) => {
             // SAFETY: the program's output pointer.
-            unsafe { *request = shim.requests.hand_out(active) };
+            unsafe { *call.request = shim.requests.hand_out(active) };
             SUCCESS
         }
         Some(Err(error)) => raise(message.comm, error),
@@ -95,7 +68,7 @@ unsafe fn nonblocking(
 /// How a message is encoded.
 #[derive(Clone, Copy)]
 pub(crate) struct By<'a> {
-    /// The strategy of its communicator, if it has its own.
+    /// In place of the strategy of its communicator.
     pub(crate) strategy: Option<Strategy>,
     /// Called between chunks, as encoding takes time.
     pub(crate) meanwhile: &'a dyn Fn(),
@@ -104,59 +77,52 @@ pub(crate) struct By<'a> {
 }
 
 impl By<'_> {
-    fn usual(shim: &Shim, message: &Envelope, waits: bool) -> Self {
-        Self { strategy: shim.strategy_of(message.comm), meanwhile: &|| (), waits }
+    pub(crate) fn usual(waits: bool) -> Self {
+        Self { strategy: None, meanwhile: &|| (), waits }
     }
 }
 
 /// Sends our memory in place of a message.
-type SendWire = unsafe fn(Mode, Arc<Wire>, &Envelope) -> Result<Active, Error>;
+type SendWire = fn(Mode, Arc<Wire>, &Envelope) -> Result<Active, Error>;
 
-/// Starts a message in a frame, in chunks, or packed; `None` if it is better sent unchanged. `by` is asked only for a candidate, whose communicator is valid.
-unsafe fn start_here<'a>(
+/// Starts a message in a frame, in chunks, or packed; `None` if it is better sent unchanged.
+fn start_here(
     shim: &Shim,
     mode: Mode,
     message: &Envelope,
     candidate: Option<Candidate>,
-    by: impl FnOnce() -> By<'a>,
+    by: By<'_>,
     send: SendWire,
 ) -> Option<Result<Active, Error>> {
-    // SAFETY: the caller vouches for the message.
-    unsafe {
-        if let Some(candidate) = candidate
-            && let Some(started) = start_encoded(shim, mode, message, &candidate, by(), send)
-        {
-            return Some(started);
-        }
-        let packed = shim.packed_wire(message).filter(|_| mode != Mode::Buffered)?;
-        Some(send(mode, packed, message))
+    if let Some(candidate) = candidate
+        && let Some(started) = start_encoded(shim, mode, &candidate.by(by.strategy), by, send)
+    {
+        return Some(started);
     }
+    let packed = shim.packed_wire(message).filter(|_| mode != Mode::Buffered)?;
+    Some(send(mode, packed, message))
 }
 
 /// Encodes a message and starts it; `None` if it is better sent unchanged.
-unsafe fn start_encoded(
+fn start_encoded(
     shim: &Shim,
     mode: Mode,
-    message: &Envelope,
     candidate: &Candidate,
     by: By<'_>,
     send: SendWire,
 ) -> Option<Result<Active, Error>> {
-    let len = candidate.len;
-    // SAFETY: the caller vouches for the message.
-    let start_frame = |frame| unsafe { send(mode, frame, message) };
+    let (len, message) = (candidate.len(), candidate.message());
+    let start_frame = |frame| send(mode, frame, message);
     let chunk = shim.engine.chunk(len);
     let Some((chunk, id)) = chunk.and_then(|chunk| Some((chunk, shim.streams.admit(len, by.waits)?))) else {
-        // SAFETY: as above.
-        return unsafe { shim.frame(message, candidate, by.strategy) }.map(start_frame);
+        return shim.frame(candidate).map(start_frame);
     };
     let start = |outgoing, raw: &Raw<'_>| match outgoing {
         Outgoing::Raw => None,
         Outgoing::Frame(frame) => Some(start_frame(Wire::new(shim, frame).ok()?)),
         Outgoing::Stream(head, tail) => {
             let head = Wire::new(shim, head).ok()?;
-            // SAFETY: as above.
-            Some(unsafe { start_stream(shim, message, (head, *tail), raw, by) })
+            Some(start_stream(shim, candidate, (head, *tail), raw, by))
         }
     };
     let whole =
@@ -165,34 +131,31 @@ unsafe fn start_encoded(
         Raw::Bytes(bytes) => whole(considered, bytes),
         Raw::Elements(elements) => match shim.engine.begin_pieces(considered, elements, id, chunk) {
             Ok(outgoing) => start(outgoing, &raw),
-            // SAFETY: as above.
-            Err(considered) => whole(considered, &unsafe { shim.packed(message, len) }.ok()?),
+            Err(considered) => whole(considered, &shim.packed(&message.span, len).ok()?),
         },
     };
-    // SAFETY: as above.
-    unsafe { shim.encode_raw(message, candidate, by.strategy, encode)? }
+    shim.encode(candidate, encode)?
 }
 
 /// Starts a stream. Its head uses a synchronous send: like a long message of the MPI, the rest is not sent before the head is matched.
-unsafe fn start_stream(
+fn start_stream(
     shim: &Shim,
-    message: &Envelope,
+    candidate: &Candidate,
     (head, tail): (Arc<Wire>, Tail),
     raw: &Raw<'_>,
     by: By<'_>,
 ) -> Result<Active, Error> {
-    let peers = shim.peers(message.comm).ok_or(ERR_INTERN)?;
-    let dest = peers.world_rank(message.peer);
     let meanwhile = || {
         (by.meanwhile)();
         progress::advance_while_encoding(shim);
     };
-    // SAFETY: the caller vouches for the message; the stream keeps the head until the request completes.
-    let start_head = |head: &Wire| unsafe {
-        mpi_isend(Mode::Synchronous, &Envelope { span: head.bytes().span, ..*message })
+    let start_head = |head: &Wire| {
+        // SAFETY: the stream keeps the head until the request completes.
+        let span = unsafe { head.span() };
+        mpi_isend(Mode::Synchronous, &Envelope { span, ..*candidate.message() })
     };
     let (stream, request) =
-        Departing::start(shim, dest, (head, tail), raw, start_head, (&meanwhile, by.waits))?;
+        Departing::start(shim, candidate.dest(), (head, tail), raw, start_head, (&meanwhile, by.waits))?;
     Ok(Active::new(request, Finish::Stream(Box::new(stream))))
 }
 
@@ -211,139 +174,92 @@ impl Shim {
         candidate.ok()
     }
 
-    /// A message that may be sent as a frame: it is long enough, it is in host memory, the other end knows frames, and the MPI will not
-    /// refuse the arguments.
-    ///
-    /// # Errors
-    /// Why a message that is long enough cannot be one, and its length in bytes. `None`: it is short, or refused.
+    /// The same, or why a message that is long enough cannot be one, and its length in bytes.
     pub(crate) fn frame_candidate(
         &self,
         mode: Mode,
         message: &Envelope,
     ) -> Result<Candidate, Option<(Why, usize)>> {
-        let len = message.span.bytes().filter(|&len| len >= FLOOR).ok_or(None)?;
-        if !is_tag(message.tag) || message.peer < 0 {
-            return Err(None);
-        }
-        let peers = self.peers(message.comm).filter(|peers| peers.frames_with(message.peer));
-        let peers = peers.ok_or(Some((Why::SameNode, len)))?;
-        if self.refused(&message.span) {
-            return Err(None);
-        }
-        if device::is_device(message.span.ptr) {
-            return Err(Some((Why::Device, len)));
-        }
+        let candidate = self.candidate(message)?;
         match mode {
-            Mode::Synchronous if cfg!(shim) => return Err(Some((Why::Synchronous, len))),
-            Mode::Buffered => return Err(Some((Why::Buffered, len))),
-            _ => {}
+            Mode::Synchronous if cfg!(shim) => Err(Some((Why::Synchronous, candidate.len()))),
+            Mode::Buffered => Err(Some((Why::Buffered, candidate.len()))),
+            _ => Ok(candidate),
         }
-        let rank = peers.world_rank(message.peer);
-        let to = if self.world.other_node(rank) { Destination::OtherNode } else { Destination::SameNode };
-        Ok(Candidate { len, to })
     }
 }
 
-/// Starts a send of this mode, as a frame or not. `detached`: the memory of the message may change before it is sent. `waits`: the program's call returns only
-/// when it has been sent.
-///
-/// # Safety
-/// `message` must be what the caller of a send function gave.
-pub(crate) unsafe fn start(
+/// Starts a send of this mode, as a frame or not. `detached`: the memory of the message may change before it is sent.
+pub(crate) fn start(
     shim: &Shim,
     mode: Mode,
     message: &Envelope,
     detached: bool,
-    waits: bool,
+    by: By<'_>,
 ) -> Result<Active, Error> {
-    // SAFETY: the caller vouches for the message.
-    unsafe { start_by(shim, mode, message, detached, || By::usual(shim, message, waits)) }
-}
-
-/// The same for a message that is encoded in this way.
-///
-/// # Safety
-/// As for [`start`].
-pub(crate) unsafe fn start_by<'a>(
-    shim: &Shim,
-    mode: Mode,
-    message: &Envelope,
-    detached: bool,
-    by: impl FnOnce() -> By<'a>,
-) -> Result<Active, Error> {
-    // SAFETY: the caller vouches for the message.
-    unsafe {
-        if let Some(started) = start_here(shim, mode, message, shim.frame_of(mode, message), by, isend_wire) {
-            return started;
-        }
-        if detached && message.peer != PROC_NULL {
-            let len = message.span.bytes().ok_or(ERR_OTHER)?;
-            return isend_wire(mode, shim.plain_copy(message, len)?, message);
-        }
-        as_is(mode, message)
+    if let Some(started) = start_here(shim, mode, message, shim.frame_of(mode, message), by, isend_wire) {
+        return started;
     }
+    if detached && message.peer != PROC_NULL {
+        let len = message.span.bytes().ok_or(ERR_OTHER)?;
+        return isend_wire(mode, shim.plain_copy(&message.span, len)?, message);
+    }
+    as_is(mode, message)
 }
 
 /// Starts sends of one message to several ranks, encoded at most once, and passes each to `started`. `strategy`: that of its communicator,
 /// if it has its own.
-///
-/// # Safety
-/// `message` must be what the caller of a send function gave, except for its destination.
-pub(crate) unsafe fn start_to_each(
+pub(crate) fn start_to_each(
     shim: &Shim,
     message: &Envelope,
     strategy: Option<Strategy>,
     dests: impl Iterator<Item = c_int>,
     mut started: impl FnMut(Result<Active, Error>),
 ) {
-    // SAFETY: the caller vouches for the message.
-    unsafe {
-        let wire = shim.shared_frame(message, strategy);
-        for dest in dests {
-            let message = Envelope { peer: dest, ..*message };
-            started(match wire.as_ref().filter(|_| shim.frame_candidate(Mode::Standard, &message).is_ok()) {
-                Some(wire) => isend_wire(Mode::Standard, Arc::clone(wire), &message),
-                None => as_is(Mode::Standard, &message),
-            });
-        }
+    let wire = shim.shared_frame(message, strategy);
+    for dest in dests {
+        let message = Envelope { peer: dest, ..*message };
+        started(match wire.as_ref().filter(|_| shim.candidate(&message).is_ok()) {
+            Some(wire) => isend_wire(Mode::Standard, Arc::clone(wire), &message),
+            None => as_is(Mode::Standard, &message),
+        });
     }
 }
 
 /// Sends our memory in place of the message, for a call that waits for that anyway: an error is one of a call with the program's own communicator, while MPICH
 /// reports those of requests to another one. The request is null.
-unsafe fn send_wire(mode: Mode, wire: Arc<Wire>, message: &Envelope) -> Result<Active, Error> {
-    let (Envelope { peer, tag, comm, .. }, span) = (*message, wire.bytes().span);
+fn send_wire(mode: Mode, wire: Arc<Wire>, message: &Envelope) -> Result<Active, Error> {
+    let Envelope { peer, tag, comm, .. } = *message;
     let send = match mode {
         Mode::Standard | Mode::Buffered => real::MPI_Send_any,
         Mode::Synchronous => real::MPI_Ssend_any,
         Mode::Ready => real::MPI_Rsend_any,
     };
     // SAFETY: the wire lives until the call returns.
-    called(unsafe { send(span.ptr, span.count, span.datatype, peer, tag, comm) })?;
+    called(unsafe {
+        let span = wire.span();
+        send(span.ptr(), span.count(), span.datatype(), peer, tag, comm)
+    })?;
     waiting::sent(wire.len());
     Ok(Active::new(REQUEST_NULL, Finish::Nothing))
 }
 
 /// Starts a send of our memory in place of the message.
-unsafe fn isend_wire(mode: Mode, wire: Arc<Wire>, message: &Envelope) -> Result<Active, Error> {
+fn isend_wire(mode: Mode, wire: Arc<Wire>, message: &Envelope) -> Result<Active, Error> {
     // SAFETY: the wire moves into the request's record, and so lives until the request completes.
-    let inner = unsafe { mpi_isend(mode, &Envelope { span: wire.bytes().span, ..*message })? };
+    let inner = mpi_isend(mode, &Envelope { span: unsafe { wire.span() }, ..*message })?;
     // A short send may be complete at once, with a handle that many requests share.
     let finish = if matches!(look(inner), Look::Complete(_)) { Finish::Nothing } else { Finish::Send(wire) };
     Ok(Active::new(inner, finish))
 }
 
 /// Starts a send of the message unchanged.
-///
-/// # Safety
-/// As for [`start`].
-pub(crate) unsafe fn as_is(mode: Mode, message: &Envelope) -> Result<Active, Error> {
-    // SAFETY: the caller vouches for the message.
-    Ok(Active::new(unsafe { mpi_isend(mode, message)? }, Finish::Nothing))
+pub(crate) fn as_is(mode: Mode, message: &Envelope) -> Result<Active, Error> {
+    Ok(Active::new(mpi_isend(mode, message)?, Finish::Nothing))
 }
 
 /// The MPI's own nonblocking send.
-unsafe fn mpi_isend(mode: Mode, message: &Envelope) -> Result<MPI_Request, Error> {
+fn mpi_isend(mode: Mode, message: &Envelope) -> Result<MPI_Request, Error> {
     let Envelope { span, peer, tag, comm } = *message;
     let mut inner = REQUEST_NULL;
     let start = match mode {
@@ -352,7 +268,8 @@ unsafe fn mpi_isend(mode: Mode, message: &Envelope) -> Result<MPI_Request, Error
         Mode::Ready => real::MPI_Irsend_any,
         Mode::Buffered => real::MPI_Ibsend_any,
     };
-    // SAFETY: the caller vouches for the message.
-    called(unsafe { start(span.ptr, span.count, span.datatype, peer, tag, comm, &raw mut inner) })?;
+    let (ptr, count, datatype) = (span.ptr(), span.count(), span.datatype());
+    // SAFETY: the span's own promise, and a valid output pointer.
+    called(unsafe { start(ptr, count, datatype, peer, tag, comm, &raw mut inner) })?;
     Ok(inner)
 }

@@ -1,25 +1,25 @@
 //! The combined calls: a receive and a send of the layer, started together.
 
 use crate::handlers::recv;
-use crate::handlers::send;
+use crate::handlers::send::{self, By};
 use crate::messages::error::{Error, raise};
-use crate::messages::waiting;
-use crate::mpi::arguments::{self, span};
+use crate::mpi::arguments;
 use crate::mpi::real;
-use crate::mpi::span::{Envelope, is_tag};
+use crate::mpi::span::{Envelope, Span, is_tag};
 use crate::mpi::sys::*;
 use crate::operations::active::Active;
 use crate::operations::persistent::Mode;
 use crate::operations::requests::Awaited;
 use crate::operations::state::Shim;
 use crate::progress;
+use mpress::waiting;
 use mpress_record::CallKind;
 use std::ffi::c_int;
 
 /// Whether either half is to be done here, as a frame or packed, and the MPI will refuse neither. The MPI checks all arguments before it
 /// starts anything, while we start one half before the other; so calls that it refuses are passed on to it.
 fn ours(shim: &Shim, out: &Envelope, into: &Envelope) -> bool {
-    let sends = shim.frame_candidate(Mode::Standard, out).is_ok();
+    let sends = shim.candidate(out).is_ok();
     let receives = into.span.bytes().is_some_and(|len| shim.meets_frames(into, len).is_some());
     let reordered = |half: &&Envelope| half.span.bytes().is_some_and(|len| shim.reordered(&half.span, len));
     let packs = || [out, into].iter().any(reordered);
@@ -42,15 +42,15 @@ fn accepted(shim: &Shim, half: &Envelope, wildcards: bool) -> bool {
 /// The message that a call sends, and the one that it receives.
 macro_rules! halves {
     ($call:ident) => {{
-        let sent = span($call.sendbuf, $call.sendcount, $call.sendtype);
-        let received = span($call.recvbuf, $call.recvcount, $call.recvtype);
+        let sent = Span::new($call.sendbuf, $call.sendcount, $call.sendtype);
+        let received = Span::new($call.recvbuf, $call.recvcount, $call.recvtype);
         (
             Envelope::new(sent, $call.dest, $call.sendtag, $call.comm),
             Envelope::new(received, $call.source, $call.recvtag, $call.comm),
         )
     }};
     ($call:ident, in_place) => {{
-        let span = span($call.buf, $call.count, $call.datatype);
+        let span = Span::new($call.buf, $call.count, $call.datatype);
         (
             Envelope::new(span, $call.dest, $call.sendtag, $call.comm),
             Envelope::new(span, $call.source, $call.recvtag, $call.comm),
@@ -58,40 +58,22 @@ macro_rules! halves {
     }};
 }
 
-pub(crate) unsafe fn sendrecv(shim: &Shim, call: arguments::Sendrecv, pass: impl Fn() -> c_int) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe { blocking(shim, halves!(call), false, call.status, pass) }
-}
-
-pub(crate) unsafe fn sendrecv_replace(
-    shim: &Shim,
-    call: arguments::Sendrecv_replace,
-    pass: impl Fn() -> c_int,
-) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe { blocking(shim, halves!(call, in_place), true, call.status, pass) }
-}
-
-pub(crate) unsafe fn isendrecv(shim: &Shim, call: arguments::Isendrecv, pass: impl Fn() -> c_int) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe { nonblocking(shim, halves!(call), call.request, pass) }
-}
-
-pub(crate) unsafe fn isendrecv_replace(
-    shim: &Shim,
-    call: arguments::Isendrecv_replace,
-    pass: impl Fn() -> c_int,
-) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe { nonblocking(shim, halves!(call, in_place), call.request, pass) }
+handlers! {
+    sendrecv(Sendrecv): |shim, call, pass| blocking(shim, halves!(call), false, call.status, pass);
+    sendrecv_replace(Sendrecv_replace): |shim, call, pass| {
+        blocking(shim, halves!(call, in_place), true, call.status, pass)
+    };
+    isendrecv(Isendrecv): |shim, call, pass| nonblocking(shim, halves!(call), call.request, pass);
+    isendrecv_replace(Isendrecv_replace): |shim, call, pass| {
+        nonblocking(shim, halves!(call, in_place), call.request, pass)
+    };
 }
 
 /// Records both halves, and tells the predictor of the receive, if enabled.
-unsafe fn record(shim: &Shim, out: &Envelope, into: &Envelope) {
+fn record(shim: &Shim, out: &Envelope, into: &Envelope) {
     shim.trace(CallKind::Sendrecv, into);
     shim.expect_more(into);
-    // SAFETY: the caller vouches for the message.
-    unsafe { shim.sample(out, "sendrecv") };
+    shim.sample(out, "sendrecv");
 }
 
 /// Sendrecv, and with `detached` Sendrecv_replace.
@@ -102,12 +84,11 @@ unsafe fn blocking(
     status: *mut MPI_Status,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe { record(shim, &out, &into) };
+    record(shim, &out, &into);
     if !ours(shim, &out, &into) {
         return pass();
     }
-    // SAFETY: the program's own arguments.
+    // SAFETY: the program's own place for the status.
     waiting::during(&shim.engine, || unsafe {
         match start(shim, &out, &into, (detached, true)) {
             Ok((receive, send)) => {
@@ -126,58 +107,52 @@ unsafe fn nonblocking(
     request: *mut MPI_Request,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    // SAFETY: the program's own arguments.
-    unsafe { record(shim, &out, &into) };
+    record(shim, &out, &into);
     if !ours(shim, &out, &into) {
         return pass();
     }
-    // SAFETY: the program's own arguments and places.
-    unsafe {
-        match start(shim, &out, &into, (true, false)) {
-            Ok((receive, send)) => {
-                shim.requests.detach(send, Awaited::AtTheEnd);
-                *request = shim.requests.hand_out(receive);
-                SUCCESS
-            }
-            Err(code) => raise(into.comm, code),
+    match start(shim, &out, &into, (true, false)) {
+        Ok((receive, send)) => {
+            shim.requests.detach(send, Awaited::AtTheEnd);
+            // SAFETY: the program's output pointer.
+            unsafe { *request = shim.requests.hand_out(receive) };
+            SUCCESS
         }
+        Err(code) => raise(into.comm, code),
     }
 }
 
 /// Starts both halves. `detached`: the message sent is copied before anything can be received; `blocking`: the call itself reports errors of the receive,
 /// otherwise the completion call does.
-unsafe fn start(
+fn start(
     shim: &Shim,
     out: &Envelope,
     into: &Envelope,
     (detached, blocking): (bool, bool),
 ) -> Result<(Active, Active), Error> {
-    // SAFETY: the caller vouches for both messages.
-    unsafe {
-        if detached {
-            let send = send::start(shim, Mode::Standard, out, true, false)?;
-            return match recv::start_any(shim, into, blocking) {
-                Ok(receive) => Ok((receive, send)),
-                Err(error) => {
-                    // The MPI still reads the message sent.
-                    shim.requests.detach(send, Awaited::AtTheEnd);
-                    Err(error)
-                }
-            };
-        }
-        let receive = recv::start_any(shim, into, blocking)?;
-        match send::start(shim, Mode::Standard, out, false, blocking) {
-            Ok(send) => Ok((receive, send)),
+    if detached {
+        let send = send::start(shim, Mode::Standard, out, true, By::usual(false))?;
+        return match recv::start_any(shim, into, blocking) {
+            Ok(receive) => Ok((receive, send)),
             Err(error) => {
-                withdraw(shim, receive);
+                // The MPI still reads the message sent.
+                shim.requests.detach(send, Awaited::AtTheEnd);
                 Err(error)
             }
+        };
+    }
+    let receive = recv::start_any(shim, into, blocking)?;
+    match send::start(shim, Mode::Standard, out, false, By::usual(blocking)) {
+        Ok(send) => Ok((receive, send)),
+        Err(error) => {
+            withdraw(shim, receive);
+            Err(error)
         }
     }
 }
 
 /// Cancels a receive whose other half could not be started: it must not match a later message, nor write to memory that is no longer lent.
-unsafe fn withdraw(shim: &Shim, mut receive: Active) {
+fn withdraw(shim: &Shim, mut receive: Active) {
     // SAFETY: our own request. An error of the receive has been reported to the handler; the call returns an error of its own.
     unsafe {
         real::MPI_Cancel(&raw mut receive.operation.request);

@@ -9,7 +9,7 @@
 use crate::job::handshake::{Agreement, handshake};
 use crate::job::startup::make_world;
 use crate::messages::world::World;
-use crate::mpi::channel::test;
+use crate::mpi::channel::{count, test};
 use crate::mpi::sys::*;
 use crate::mpi::{inside, open, real};
 use mpress::{SameNode, Settings};
@@ -345,10 +345,6 @@ fn rest(nap: Duration, least: Duration, most: Duration) {
     } else {
         std::thread::sleep(nap.min(most));
     }
-}
-
-fn count(len: usize) -> Result<c_int, c_int> {
-    c_int::try_from(len).map_err(|_| ERR_INTERN)
 }
 
 /// The median; 0 if there are no values.

@@ -1,15 +1,15 @@
 //! The end of the job: the report in `MPI_Finalize`, and the record of decisions.
 
 use crate::job::profile;
-use crate::messages::recorder::Recorded;
 use crate::messages::streams::Arriving;
 use crate::messages::uncompressed;
 use crate::mpi::span::ask_with;
 use crate::mpi::sys::*;
 use crate::operations::state;
 use crate::operations::state::Shim;
-use mpress::report::{About, InMpi, JobReport, Prediction, Share};
-use mpress::{Engine, Predict, Record, Report, Settings};
+use mpress::report::{About, InMpi, JobReport, Prediction, Share, communicators};
+use mpress::{Engine, Predict, Record, Settings};
+use mpress_record::Recorded;
 use std::ffi::{c_int, c_void};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -63,7 +63,7 @@ pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _:
         // If no rank is reached through frames, the report is empty.
         let unused = shim.is_none().then(Engine::default);
         if let Some(engine) = shim.map(|shim| &shim.engine).or(unused.as_ref()).filter(|_| job.wants_words) {
-            let words = shim.map_or([0; 4], |shim| shim.prefetch_gain.words());
+            let words = shim.map_or([0; 4], |shim| shim.ahead.words());
             report(job, engine, words);
             record(job, engine);
         }
@@ -167,41 +167,28 @@ pub(crate) fn keep_link(engine: &Engine) {
 
 /// Sums the counters of all ranks; rank 0 prints the report or writes it to its file, if asked to. All ranks take part, since others may
 /// not know whether it was.
-fn report(job: &Job, engine: &Engine, mut prefetch_gain: [u64; 4]) {
+fn report(job: &Job, engine: &Engine, mut ahead: [u64; 4]) {
     let settings = &job.settings;
     let mut sum = Share::of(engine);
     let mut passed = uncompressed::words();
     sum_over_ranks(&mut passed);
     if settings.predict != Predict::Off {
-        sum_over_ranks(&mut prefetch_gain);
+        sum_over_ranks(&mut ahead);
     }
     let in_mpi = in_mpi(job);
     if !sum_over_ranks(sum.as_words_mut()) || !settings.wants_report() {
         return;
     }
-    let [predicted, right, early, gained] = prefetch_gain;
-    let prediction = Prediction { predicted, right, early, moved_s: gained.cast_signed() as f64 * 1e-9 };
     let about = About {
         program: program(),
         ranks: u64::try_from(job.ranks).unwrap_or(0),
         nodes: job.nodes as u64,
         time: job.start.elapsed(),
         passed: uncompressed::told(&passed),
-        prediction: (settings.predict != Predict::Off).then_some(prediction),
+        prediction: (settings.predict != Predict::Off).then(|| Prediction::of_words(ahead)),
         in_mpi,
     };
-    let report = JobReport::new(&about, settings, &sum, engine);
-    let Some(file) = &settings.report_file else {
-        say!("{}", report.text(settings.report).trim_end());
-        return;
-    };
-    // A report to a file is complete, unless a shorter one was asked for.
-    let how = if settings.report == Report::None { Report::Full } else { settings.report };
-    let text = if is_json(file) { report.to_json() } else { Ok(report.text(how)) };
-    if let Err(why) = text.and_then(|text| std::fs::write(file, text).map_err(|error| error.to_string())) {
-        say!("mpress: {}: {why}; here is the report:", file.display());
-        say!("{}", report.text(how).trim_end());
-    }
+    JobReport::new(&about, settings, &sum, engine).deliver(settings, |text| say!("{text}"));
 }
 
 /// The time in MPI of all ranks, for rank 0. All ranks take part. `None` if calls are not measured.
@@ -212,13 +199,12 @@ fn in_mpi(job: &Job) -> Option<InMpi> {
     let [mut calls, mut ns] = profile::counts();
     let (mut peers, lines) = profile::tables();
     let ranks = gather(job, &[ns.iter().sum()]);
-    let lines = profile::lines(&gather(job, &lines));
+    let lines = communicators(&gather(job, &lines));
     for words in [&mut calls, &mut ns, &mut peers] {
         sum_over_ranks(words);
     }
-    let calls = profile::CALLS.iter().zip(calls).zip(ns).map(|((name, calls), ns)| (*name, calls, ns));
-    let lines = lines.into_iter().map(|line| (line.name, line.calls, line.nanoseconds));
-    Some(InMpi::new(calls, lines, &ranks, &peers))
+    let all = profile::CALLS.iter().zip(calls).zip(ns).map(|((name, calls), ns)| (*name, calls, ns));
+    Some(InMpi::new(all, lines, &ranks, &peers))
 }
 
 /// The words of all ranks, in their order, for rank 0; as many of each.
@@ -241,48 +227,18 @@ fn record(job: &Job, engine: &Engine) {
     let mut tally = engine.tally();
     let is_first = sum_over_ranks(tally.as_words_mut());
     let Some(file) = job.settings.guide.as_deref().filter(|_| is_first) else { return };
-    let written = Record::of(&tally)
-        .to_toml()
-        .and_then(|text| std::fs::write(file, text).map_err(|error| error.to_string()));
-    if let Err(why) = written {
-        say!("mpress: {}: {why}; the decisions are not recorded", file.display());
+    if let Err(why) = Record::of(&tally).write(file) {
+        say!("mpress: {why}; the decisions are not recorded");
     }
 }
 
 /// Rank 0 prints what all ranks have recorded. All ranks have the same settings, so all take part.
 fn recorded(job: &Job, here: &Recorded) {
-    let Recorded { calls, kept, failed } = here;
-    let mut sum = [
-        calls.calls,
-        calls.missing,
-        kept.messages,
-        kept.seen,
-        kept.bytes,
-        kept.seen_bytes,
-        u64::from(*failed),
-    ];
-    if !sum_over_ranks(&mut sum) {
-        return;
-    }
-    let [calls, missing, messages, seen, bytes, seen_bytes, failed] = sum;
-    if let Some(folder) = job.settings.trace.as_ref().filter(|_| calls > 0 || failed == 0) {
-        let missing = match missing {
-            0 => String::new(),
-            _ => format!("; {missing} more are missing, for the disk was too slow, or a trace ended early"),
-        };
-        say!("mpress: {calls} receive calls are recorded in {}{missing}", folder.display());
-    }
-    if let Some(folder) = job.settings.record.as_ref().filter(|_| messages > 0 || failed == 0) {
-        let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
-        say!(
-            "mpress: {messages} of {seen} messages ({:.1} of {:.1} MiB) are recorded in {}",
-            mib(bytes),
-            mib(seen_bytes),
-            folder.display()
-        );
-    }
-    if failed > 0 {
-        say!("mpress: {failed} of {} ranks could not record all", job.ranks);
+    let mut sum = here.words();
+    if sum_over_ranks(&mut sum) {
+        let (trace, samples) = (job.settings.trace.as_deref(), job.settings.record.as_deref());
+        let lines = Recorded::of_words(sum).lines(trace, samples, job.ranks.unsigned_abs().into());
+        lines.iter().for_each(|line| say!("mpress: {line}"));
     }
 }
 
@@ -295,22 +251,15 @@ fn all_ranks() -> MPI_Comm {
 /// Sums the words over all ranks into those of rank 0; returns whether this is rank 0.
 fn sum_over_ranks(words: &mut [u64]) -> bool {
     let mine = words.to_vec();
-    let mut rank = 0;
     let count = c_int::try_from(words.len()).unwrap_or(0);
+    let (from, to) = (mine.as_ptr().cast(), words.as_mut_ptr().cast());
     // SAFETY: two arrays of `count` numbers.
-    let code = unsafe {
-        PMPI_Comm_rank(COMM_WORLD, &raw mut rank);
-        PMPI_Reduce(mine.as_ptr().cast(), words.as_mut_ptr().cast(), count, UINT64_T, SUM, 0, all_ranks())
-    };
-    code == SUCCESS && rank == 0
+    let code = unsafe { PMPI_Reduce(from, to, count, UINT64_T, SUM, 0, all_ranks()) };
+    code == SUCCESS && JOB.get().is_some_and(|job| job.rank == 0)
 }
 
 pub(crate) fn program() -> String {
     let path = std::env::current_exe().ok();
     let name = path.as_deref().and_then(Path::file_name);
     name.map_or_else(|| "unknown".into(), |name| name.to_string_lossy().into_owned())
-}
-
-fn is_json(file: &Path) -> bool {
-    file.extension().is_some_and(|extension| extension == "json")
 }

@@ -1,7 +1,6 @@
 //! The handshake of all ranks: whether they may send each other frames, and where they run.
 
-use crate::job::host;
-use crate::mpi::channel::test;
+use crate::mpi::channel::{count, test};
 use crate::mpi::fatal;
 use crate::mpi::sys::*;
 use mpress::job::{self, Agreed, LARGEST};
@@ -18,7 +17,7 @@ const SPIN: Duration = Duration::from_millis(100);
 
 /// The result of the handshake.
 pub(crate) enum Agreement {
-    /// All ranks are alike: what they have in common, for each rank the lowest rank on its node, and a number of the hosts ([`host::place`]).
+    /// All ranks are alike: what they have in common, for each rank the lowest rank on its node, and a number of the hosts ([`job::place`]).
     Reached(Agreed, Vec<c_int>, u64),
     /// The ranks are not alike, for this reason.
     Doubtful(String),
@@ -38,24 +37,14 @@ pub(crate) fn handshake(
     let ranks = usize::try_from(size).map_err(|_| ERR_INTERN)?;
     // The words of the handshake, then the hosts of all ranks: of those of others the minimum takes no notice.
     let mut words = said.to_vec();
-    words.extend((0..ranks).map(|at| if at == place { host::here() } else { LARGEST }));
-    let count = c_int::try_from(words.len()).map_err(|_| ERR_INTERN)?;
+    words.extend((0..ranks).map(|at| if at == place { job::host() } else { LARGEST }));
+    let count = count(words.len())?;
     // If ranks do not answer, the operation outlives this function, and so must the arrays.
     let (mine, mut least) = (ManuallyDrop::new(words.clone()), ManuallyDrop::new(words));
     if size > 1 {
-        let mut request = REQUEST_NULL;
+        let (from, to, mut request) = (mine.as_ptr().cast(), least.as_mut_ptr().cast(), REQUEST_NULL);
         // SAFETY: two arrays of `count` numbers that live until the operation is complete.
-        unsafe {
-            ok(PMPI_Iallreduce(
-                mine.as_ptr().cast(),
-                least.as_mut_ptr().cast(),
-                count,
-                UINT64_T,
-                MIN,
-                comm,
-                &raw mut request,
-            ))?;
-        }
+        ok(unsafe { PMPI_Iallreduce(from, to, count, UINT64_T, MIN, comm, &raw mut request) })?;
         match patience {
             Some(patience) => wait_for_all(request, rank, patience)?,
             None => fatal::await_all(Ok(request)),
@@ -68,7 +57,7 @@ pub(crate) fn handshake(
     }
     Ok(match (settings, job::heard(*least)) {
         (Err(error), _) => Agreement::Doubtful(error.to_string()),
-        (Ok(_), Ok(agreed)) => Agreement::Reached(agreed, host::nodes(hosts), host::place(hosts)),
+        (Ok(_), Ok(agreed)) => Agreement::Reached(agreed, job::nodes(hosts), job::place(hosts)),
         (Ok(_), Err(why)) => Agreement::Doubtful(why.to_string()),
     })
 }

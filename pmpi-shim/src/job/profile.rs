@@ -2,14 +2,11 @@
 
 mod about;
 
-pub(crate) use about::lines;
+pub(crate) use about::About;
 
 use crate::mpi::stack::{self, Earlier};
-use crate::mpi::sys::*;
-use about::{About, TABLES};
 use std::cell::Cell;
 use std::ffi::c_int;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
@@ -33,7 +30,7 @@ thread_local! {
 
 /// Measures calls from now on. `ranks`: of the job.
 pub(crate) fn measure(ranks: c_int) {
-    about::prepare(ranks);
+    about::known().tables.prepare(usize::try_from(ranks).unwrap_or(0));
     IS_ON.store(true, Relaxed);
 }
 
@@ -49,9 +46,9 @@ struct Measured {
     start: Instant,
 }
 
-/// Measures the call with this index in [`CALLS`]. Inlined, so that the place on the stack is the caller's.
+/// Measures the call with this index in [`CALLS`], which is `about` this. Inlined, so that the place on the stack is the caller's.
 #[inline(always)]
-pub(crate) fn in_call(call: usize) -> Spent {
+pub(crate) fn in_call(call: usize, about: impl FnOnce() -> About) -> Spent {
     if !IS_ON.load(Relaxed) {
         return Spent { call: None };
     }
@@ -60,40 +57,8 @@ pub(crate) fn in_call(call: usize) -> Spent {
         return Spent { call: None };
     }
     INSIDE.set(here);
-    Spent { call: Some(Measured { call, about: About::Nothing, start: Instant::now() }) }
-}
-
-impl Spent {
-    /// The call is about this communicator, and a message from or to this rank of it (`MPI_PROC_NULL` if about none).
-    #[inline]
-    pub(crate) fn with(mut self, comm: MPI_Comm, peer: c_int) -> Self {
-        if let Some(measured) = &mut self.call {
-            measured.about = About::with(comm, peer);
-        }
-        self
-    }
-
-    /// The call, which is about a communicator, starts the operation whose request it stores here.
-    #[inline]
-    pub(crate) fn starting(mut self, request: *mut MPI_Request) -> Self {
-        if let Some(measured) = &mut self.call {
-            measured.about.start(request);
-        }
-        self
-    }
-
-    /// The call waits for these requests, or asks for them.
-    ///
-    /// # Safety
-    /// There must be so many requests there until this is dropped.
-    #[inline]
-    pub(crate) unsafe fn waiting(mut self, count: c_int, requests: *mut MPI_Request) -> Self {
-        if let Some(measured) = &mut self.call {
-            // SAFETY: the caller vouches for the requests.
-            measured.about = unsafe { About::requests(count, requests) };
-        }
-        self
-    }
+    let start = Instant::now();
+    Spent { call: Some(Measured { call, about: about(), start }) }
 }
 
 impl Drop for Spent {
@@ -121,6 +86,6 @@ pub(crate) fn counts() -> [Vec<u64>; 2] {
 
 /// The nanoseconds with each rank of the job as peer, and the lines by communicator as words.
 pub(crate) fn tables() -> (Vec<u64>, Vec<u64>) {
-    let tables = TABLES.lock().unwrap_or_else(PoisonError::into_inner);
+    let tables = &about::known().tables;
     (tables.peers().to_vec(), tables.words())
 }

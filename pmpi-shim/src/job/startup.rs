@@ -14,7 +14,6 @@ use crate::messages::context::Context;
 use crate::messages::datatypes::{self, Datatypes};
 use crate::messages::error::raise;
 use crate::messages::peers;
-use crate::messages::prefetch_gain::PrefetchGain;
 use crate::messages::recorder::Recorder;
 use crate::messages::streams::Streams;
 use crate::messages::world::World;
@@ -26,6 +25,7 @@ use crate::mpi::symbol;
 use crate::mpi::sys::*;
 use crate::operations::prefetch::Prefetch;
 use crate::operations::state::{self, Shim};
+use mpress::report::Ahead;
 use mpress::{Engine, Knowledge, Mark, SameNode, Settings, SettingsError, Strategy};
 use mpress_record::Run;
 use std::ffi::{c_int, c_void};
@@ -265,7 +265,7 @@ fn prepare(world: World, settings: &Settings, engine: Engine, private: Private) 
         reduce: settings.reduce,
         multiple,
         family,
-        prefetch_gain: PrefetchGain::default(),
+        ahead: Ahead::default(),
         recorder,
         damaged: damaged()?,
     };

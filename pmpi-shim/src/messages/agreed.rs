@@ -7,18 +7,17 @@
 
 mod private;
 mod turn;
-mod turns;
 
+pub(crate) use mpress::race::Way;
 pub(crate) use private::Private;
 pub(crate) use turn::{Here, Raced, Turn};
-pub(crate) use turns::Way;
 
 use crate::mpi::sys::*;
+use mpress::race::{Outcome, Race};
 use std::ffi::c_int;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use turn::Of;
-use turns::{Outcome, Race};
 
 /// State of a communicator for the layer's collectives.
 #[derive(Default)]
@@ -38,12 +37,28 @@ pub(crate) struct Collectives {
     made: AtomicU32,
 }
 
+/// Where the program wants the request of a nonblocking call.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted(*mut MPI_Request);
+
+impl Wanted {
+    /// # Safety
+    /// This must be the output argument of a call of the program that is under way.
+    pub(crate) unsafe fn new(request: *mut MPI_Request) -> Self {
+        Self(request)
+    }
+
+    pub(crate) fn give(self, request: MPI_Request) {
+        // SAFETY: what `new` asks for.
+        unsafe { *self.0 = request };
+    }
+}
+
 /// How the program called a collective, and on which communicator.
 #[derive(Clone, Copy)]
 pub(crate) enum How {
     Blocking(MPI_Comm),
-    /// With the address of the program's request.
-    Nonblocking(MPI_Comm, *mut MPI_Request),
+    Nonblocking(MPI_Comm, Wanted),
 }
 
 impl How {
@@ -83,14 +98,18 @@ impl Collectives {
         let tag = match (by, how) {
             (By::EarlierTag, _) => self.known_tag(),
             (By::Vote(_), How::Nonblocking(..)) if !self.varied.is_long() => None,
-            (By::Vote(long), How::Blocking(comm)) if !self.varied.decide(*long, comm)? => None,
+            (By::Vote(long), How::Blocking(comm))
+                if !self.varied.decide(|| private::all(comm, !long()))? =>
+            {
+                None
+            }
             _ => self.tag(private, how)?,
         };
         let Some(tag) = tag else { return Ok(Turn::MPI) };
         let (way, of) = match *by {
             By::Race(raced, bytes) => {
                 let race = &self.races[raced as usize];
-                (race.way(how.comm())?, Of::Race(race, bytes))
+                (race.way(|mine| private::minima(mine, how.comm()))?, Of::Race(race, bytes))
             }
             _ => (Way::Compressed, Of::Nothing),
         };

@@ -3,13 +3,13 @@
 use crate::messages::agreed::Private;
 use crate::messages::budget::Pending;
 use crate::messages::datatypes::Datatypes;
-use crate::messages::prefetch_gain::PrefetchGain;
 use crate::messages::receive_memory::ReceiveMemory;
 use crate::messages::recorder::Recorder;
 use crate::messages::streams::Streams;
 use crate::messages::world::World;
 use crate::mpi::family::Family;
 use crate::mpi::sys::*;
+use mpress::report::Ahead;
 use mpress::{Engine, Reduce, Strategy};
 use std::ffi::c_int;
 use std::sync::{Arc, Mutex};
@@ -47,7 +47,7 @@ pub struct Context {
     pub(crate) multiple: bool,
     pub(crate) family: Family,
     /// Statistics of messages taken ahead.
-    pub(crate) prefetch_gain: PrefetchGain,
+    pub(crate) ahead: Ahead,
     /// Records the program's calls, if the settings ask for it.
     pub(crate) recorder: Option<Recorder>,
     /// The error code of a damaged frame, of class `MPI_ERR_OTHER`.

@@ -11,7 +11,7 @@ use mpress::{Kind, Settings};
 use mpress_datatype::{Datatype, Machine, Plan};
 use std::ffi::{c_int, c_void};
 use std::ptr;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Knowledge about a derived datatype.
 #[derive(Clone)]
@@ -60,7 +60,7 @@ impl Datatypes {
         if let Some(kept) = self.kept(datatype).ok()? {
             return Some(kept);
         }
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = crate::locked(&self.turn);
         if let Some(kept) = self.kept(datatype).ok()? {
             return Some(kept);
         }

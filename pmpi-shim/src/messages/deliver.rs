@@ -2,47 +2,34 @@
 
 use crate::messages::context::Context;
 use crate::messages::error::truncated;
-use crate::messages::waiting;
-use crate::mpi::span::{Layout, Span};
-use mpress::{Buffer, FrameError};
+use crate::mpi::span::Span;
+use mpress::{Buffer, FrameError, waiting};
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
-use std::{ptr, slice};
+use std::slice;
 
 /// Writes an arrived frame or plain message to `span`, and returns the length of the message in bytes.
-///
-/// # Safety
-/// `span` must be the buffer of a receive call, `capacity` its length in bytes, and `wire` not part of it.
-pub(crate) unsafe fn land(
-    context: &Context,
-    wire: &[u8],
-    is_frame: bool,
-    span: &Span,
-    capacity: usize,
-) -> Result<usize, c_int> {
+pub(crate) fn land(context: &Context, wire: &[u8], is_frame: bool, span: &Span) -> Result<usize, c_int> {
     if !is_frame {
-        // SAFETY: the caller vouches for the span.
-        return unsafe { land_raw(context, wire, span, capacity) };
+        return land_raw(context, wire, span);
     }
     let incoming = context.engine.open(wire).map_err(|error| context.damage(error))?;
-    let len = incoming.raw_len();
-    if len > capacity {
-        return Err(truncated(len, capacity));
-    }
-    match context.layout(span) {
-        Layout::Contiguous(_) => {
-            // SAFETY: contiguous elements with room for `len` bytes, disjoint from `wire`.
-            let out = unsafe { slice::from_raw_parts_mut(span.ptr.cast::<MaybeUninit<u8>>(), len) };
-            waiting::coding(|| context.engine.decode(&incoming, out))
-                .map_err(|error| context.damage(error))?;
-        }
-        Layout::Typed(_) => {
-            let buffer = context.decoded(len, |out| context.engine.decode(&incoming, out))?;
-            // SAFETY: the caller vouches for the span, which has room for `len` bytes.
-            unsafe { context.scatter(&buffer, span)? };
-        }
+    let len = fitting(incoming.raw_len(), span)?;
+    if context.layout(span).contiguous {
+        // SAFETY: contiguous elements with room for `len` bytes; the span's own promise.
+        let out = unsafe { slice::from_raw_parts_mut(span.ptr().cast::<MaybeUninit<u8>>(), len) };
+        waiting::coding(|| context.engine.decode(&incoming, out)).map_err(|error| context.damage(error))?;
+    } else {
+        let buffer = context.decoded(len, |out| context.engine.decode(&incoming, out))?;
+        context.scatter(&buffer, span)?;
     }
     Ok(len)
+}
+
+/// The length of a message, unless it is too long for its buffer.
+fn fitting(len: usize, span: &Span) -> Result<usize, c_int> {
+    let capacity = span.bytes().unwrap_or(0);
+    if len > capacity { Err(truncated(len, capacity)) } else { Ok(len) }
 }
 
 impl Context {
@@ -59,31 +46,13 @@ impl Context {
         // SAFETY: initialised bytes viewed as possibly uninitialised; `decode` writes only initialised bytes.
         let out = unsafe { slice::from_raw_parts_mut(buffer.room().as_mut_ptr().cast(), len) };
         waiting::coding(|| decode(out)).map_err(|error| self.damage(error))?;
-        buffer.set_len(len);
         Ok(buffer)
     }
 }
 
 /// Like [`land`], for a message without a frame.
-///
-/// # Safety
-/// As for [`land`].
-pub(crate) unsafe fn land_raw(
-    context: &Context,
-    raw: &[u8],
-    span: &Span,
-    capacity: usize,
-) -> Result<usize, c_int> {
-    if raw.len() > capacity {
-        return Err(truncated(raw.len(), capacity));
-    }
-    match context.layout(span) {
-        // SAFETY: contiguous elements with room for `raw`, which is disjoint from them.
-        Layout::Contiguous(_) => unsafe {
-            ptr::copy_nonoverlapping(raw.as_ptr(), span.ptr.cast::<u8>(), raw.len());
-        },
-        // SAFETY: the caller vouches for the span.
-        Layout::Typed(_) => unsafe { context.scatter(raw, span)? },
-    }
-    Ok(raw.len())
+pub(crate) fn land_raw(context: &Context, raw: &[u8], span: &Span) -> Result<usize, c_int> {
+    let len = fitting(raw.len(), span)?;
+    context.scatter(raw, span)?;
+    Ok(len)
 }

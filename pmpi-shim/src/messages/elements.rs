@@ -11,47 +11,42 @@ use mpress::Kind;
 use mpress_datatype::{Plan, Source, Target};
 use std::ffi::{c_int, c_void};
 use std::ops::RangeInclusive;
-use std::ptr::NonNull;
-use std::sync::PoisonError;
+use std::ptr::{self, NonNull};
 
 /// Shorter messages gain nothing; for longer ones each copy would need new memory from the system.
 const WORTH_A_COPY: RangeInclusive<usize> = 32 << 10..=64 << 20;
 
 impl Context {
-    /// The layout of a span's elements. Contiguous elements in GPU memory count as typed.
+    /// The layout of a span's elements. Those in a GPU's memory do not count as contiguous.
     pub(crate) fn layout(&self, span: &Span) -> Layout {
-        match self.host_layout(span.datatype) {
-            Layout::Contiguous(kind) if device::is_device(span.ptr) => Layout::Typed(kind),
-            layout => layout,
-        }
+        let Layout { contiguous, kind } = self.host_layout(span.datatype());
+        Layout { contiguous: contiguous && !device::is_device(span.ptr()), kind }
     }
 
     /// The layout, assuming host memory.
     pub(crate) fn host_layout(&self, datatype: MPI_Datatype) -> Layout {
         if let Some(kind) = predefined::kind(datatype) {
-            return Layout::Contiguous(kind);
+            return Layout { contiguous: true, kind };
         }
         let kept = self.datatypes.known(datatype);
-        match kept.as_deref() {
-            Some(Some(known)) if known.is_contiguous() => Layout::Contiguous(known.kind),
-            Some(Some(known)) => Layout::Typed(known.kind),
-            _ => Layout::Typed(Kind::Other),
-        }
+        let known = kept.as_ref().and_then(|kept| kept.as_ref().as_ref());
+        let unknown = Layout { contiguous: false, kind: Kind::Other };
+        known.map_or(unknown, |known| Layout { contiguous: known.is_contiguous(), kind: known.kind })
     }
 
     /// How to pack elements that are not contiguous; `None` if only the MPI knows, or may access them.
     pub(crate) fn plan(&self, span: &Span) -> Option<Plan> {
-        if predefined::kind(span.datatype).is_some() || device::is_device(span.ptr) {
+        if predefined::kind(span.datatype()).is_some() || device::is_device(span.ptr()) {
             return None;
         }
         // For absolute addresses it is not known whether the memory is a GPU's.
-        if span.ptr.is_null() && device::is_any() {
+        if span.ptr().is_null() && device::is_any() {
             return None;
         }
-        let kept = self.datatypes.known(span.datatype)?;
+        let kept = self.datatypes.known(span.datatype())?;
         let known = kept.as_ref().as_ref()?;
-        let plan = datatypes::plan(&known.datatype, usize::try_from(span.count).ok()?)?;
-        let first = span.ptr.cast::<u8>().wrapping_offset(plan.reach().start);
+        let plan = datatypes::plan(&known.datatype, usize::try_from(span.count()).ok()?)?;
+        let first = span.ptr().cast::<u8>().wrapping_offset(plan.reach().start);
         (!device::is_device(first.cast())).then_some(plan)
     }
 
@@ -60,115 +55,101 @@ impl Context {
         WORTH_A_COPY.contains(&len) && self.plan(span).is_some_and(|plan| plan.reorders())
     }
 
-    /// Turns contiguous elements in GPU memory into bytes, so that a message may end within an element. Returns whether it did.
-    pub(crate) fn as_bytes(&self, span: &mut Span, len: usize) -> bool {
-        // Longer ones would need absolute addresses, for which an MPI cannot tell whose memory they are.
-        let Ok(count) = c_int::try_from(len) else { return false };
-        let contiguous = self.host_layout(span.datatype).is_contiguous();
-        if contiguous {
-            *span = Span::new(span.ptr, count, BYTE);
+    /// Contiguous elements as bytes, so that a message may end within an element; `None` for others.
+    pub(crate) fn as_bytes(&self, span: &Span) -> Option<Span> {
+        if !self.host_layout(span.datatype()).contiguous {
+            return None;
         }
-        contiguous
+        let count = MPI_Count::try_from(span.bytes()?).ok()?;
+        // SAFETY: the same memory; the span's own promise.
+        Some(unsafe { Span::new(span.ptr(), count, BYTE) })
     }
 
     /// Whether the MPI will refuse a span: elements without memory (absolute addresses use `MPI_BOTTOM`), or a datatype that is not
     /// committed. The MPI itself reports the error, in the program's own call.
     pub(crate) fn refused(&self, span: &Span) -> bool {
-        if predefined::kind(span.datatype).is_some() {
-            return span.ptr.is_null() && span.count > 0;
+        if predefined::kind(span.datatype()).is_some() {
+            return span.ptr().is_null() && span.count() > 0;
         }
         // Zero elements need no memory: then only the datatype is checked.
         let nowhere = NonNull::<u8>::dangling().as_ptr().cast::<c_void>();
-        let ptr = if span.count == 0 { nowhere } else { span.ptr };
+        let ptr = if span.count() == 0 { nowhere } else { span.ptr() };
         // The MPI checks arguments before it sees that nothing is to be sent.
         // SAFETY: the arguments of an MPI function's caller, sent to `MPI_PROC_NULL`.
-        let code = unsafe { real::MPI_Send(ptr, 1, span.datatype, PROC_NULL, 0, self.own_comm) };
-        code != SUCCESS || (ptr.is_null() && self.host_layout(span.datatype).is_contiguous())
+        let code = unsafe { real::MPI_Send(ptr, 1, span.datatype(), PROC_NULL, 0, self.own_comm) };
+        code != SUCCESS || (ptr.is_null() && self.host_layout(span.datatype()).contiguous)
     }
 
     /// A reference to the span's datatype, which the program may free while an operation is pending; `None` for a predefined datatype.
     pub(crate) fn hold(&self, span: &mut Span) -> Result<Option<OwnedType>, c_int> {
-        if Made::of(span.datatype).is_some_and(|made| made.combiner == COMBINER_NAMED) {
+        if Made::of(span.datatype()).is_some_and(|made| made.combiner == COMBINER_NAMED) {
             return Ok(None);
         }
-        let mut copy = DATATYPE_NULL;
         // Not a duplicate, since that would copy the program's attributes by its own callbacks.
         // SAFETY: a datatype of an MPI function's caller, and a valid output pointer.
-        ok(unsafe { PMPI_Type_contiguous(1, span.datatype, &raw mut copy) })?;
-        let mut held = OwnedType::new(copy);
-        // SAFETY: the type just made.
-        ok(unsafe { PMPI_Type_commit(&raw mut copy) })?;
-        if let Some(kept) = self.datatypes.known(span.datatype) {
+        let mut held = OwnedType::made(|made| unsafe { PMPI_Type_contiguous(1, span.datatype(), made) })?;
+        if let Some(kept) = self.datatypes.known(span.datatype()) {
             self.datatypes.keep_for(&mut held, &kept);
         }
-        span.datatype = copy;
+        // SAFETY: the same elements; the span's own promise.
+        *span = unsafe { Span::new(span.ptr(), span.count(), held.handle()) };
         Ok(Some(held))
     }
 
     /// Copies the elements of `span` into `packed`, which must have their length.
-    ///
-    /// # Safety
-    /// `span` must be the buffer of a send call.
-    pub(crate) unsafe fn gather(&self, span: &Span, packed: &mut [u8]) -> Result<(), c_int> {
+    pub(crate) fn gather(&self, span: &Span, packed: &mut [u8]) -> Result<(), c_int> {
+        if self.layout(span).contiguous && span.bytes() == Some(packed.len()) {
+            let from = span.ptr().cast::<u8>();
+            // SAFETY: contiguous elements of this length, the span's own promise; `packed` is borrowed, so not among them.
+            unsafe { ptr::copy_nonoverlapping(from, packed.as_mut_ptr(), packed.len()) };
+            return Ok(());
+        }
         if let Some(plan) = self.plan(span) {
-            // SAFETY: the caller vouches for the elements, which are within this range.
-            let memory = unsafe { Source::from_raw(span.ptr.cast::<u8>(), plan.reach()) };
+            // SAFETY: the elements are within this range; the span's own promise.
+            let memory = unsafe { Source::from_raw(span.ptr().cast::<u8>(), plan.reach()) };
             return plan.pack(memory, 0..packed.len(), Target::new(packed, 0)).map_err(|_| ERR_INTERN);
         }
         let packed = self.byte_span(packed.as_mut_ptr(), packed.len())?;
-        // SAFETY: the caller vouches for `span`; `packed` is ours and as long as the elements.
-        unsafe { self.copy(span, &packed.span) }
+        // SAFETY: bytes that are lent for this call.
+        self.copy(span, &unsafe { packed.span() })
     }
 
     /// Copies `packed` into the elements of `span`, as many as it fills.
-    ///
-    /// # Safety
-    /// `span` must be the buffer of a receive call, with room for `packed`.
-    pub(crate) unsafe fn scatter(&self, packed: &[u8], span: &Span) -> Result<(), c_int> {
+    pub(crate) fn scatter(&self, packed: &[u8], span: &Span) -> Result<(), c_int> {
+        if self.layout(span).contiguous && span.bytes() >= Some(packed.len()) {
+            let to = span.ptr().cast::<u8>();
+            // SAFETY: contiguous elements of at least this length, the span's own promise; `packed` is borrowed, so not among them.
+            unsafe { ptr::copy_nonoverlapping(packed.as_ptr(), to, packed.len()) };
+            return Ok(());
+        }
         if let Some(plan) = self.plan(span).filter(|plan| packed.len() <= plan.size()) {
-            // SAFETY: the caller vouches for the elements, which are within this range.
-            let memory = unsafe { Target::from_raw(span.ptr.cast::<u8>(), plan.reach()) };
+            // SAFETY: the elements are within this range; the span's own promise.
+            let memory = unsafe { Target::from_raw(span.ptr().cast::<u8>(), plan.reach()) };
             return plan.unpack(Source::new(packed, 0), 0..packed.len(), memory).map_err(|_| ERR_INTERN);
         }
         let packed = self.byte_span(packed.as_ptr().cast_mut(), packed.len())?;
-        // SAFETY: the caller vouches for `span`; `packed` is the source and only read.
-        unsafe { self.copy(&packed.span, span) }
+        // SAFETY: bytes that are lent for this call, and only read.
+        self.copy(&unsafe { packed.span() }, span)
     }
 
     /// Copies elements by a message to ourselves. Unlike pack and unpack, this is correct for absolute addresses, and for messages that end
     /// within an element.
-    ///
-    /// # Safety
-    /// Both spans must be the program's, or ours.
-    pub(crate) unsafe fn copy(&self, from: &Span, to: &Span) -> Result<(), c_int> {
-        let _turn = self.own_turn.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn copy(&self, from: &Span, to: &Span) -> Result<(), c_int> {
+        let _turn = crate::locked(&self.own_turn);
         let (own, mut status) = (self.own_comm, empty_status());
-        let (out, into) = ((from.ptr, from.datatype), (to.ptr, to.datatype));
-        // SAFETY: the caller vouches for both spans.
+        let (out, sent, sent_as) = (from.ptr(), from.count(), from.datatype());
+        let (into, room, room_as) = (to.ptr(), to.count(), to.datatype());
+        let status = &raw mut status;
+        // SAFETY: the spans' own promises, and a valid output pointer.
         ok(unsafe {
-            real::MPI_Sendrecv_any(
-                out.0,
-                from.count,
-                out.1,
-                0,
-                0,
-                into.0,
-                to.count,
-                into.1,
-                0,
-                0,
-                own,
-                &raw mut status,
-            )
+            real::MPI_Sendrecv_any(out, sent, sent_as, 0, 0, into, room, room_as, 0, 0, own, status)
         })
     }
-}
 
-impl Context {
     /// `len` bytes at `ptr`.
     pub(crate) fn byte_span(&self, ptr: *mut u8, len: usize) -> Result<ByteSpan, c_int> {
         match c_int::try_from(len) {
-            Ok(count) => Ok(ByteSpan { span: Span::new(ptr.cast(), count, BYTE), _datatype: None }),
+            Ok(count) => Ok(ByteSpan::new(ptr.cast(), count, BYTE, None)),
             Err(_) => self.absolute(&[(ptr, len)]),
         }
     }
@@ -190,20 +171,10 @@ impl Context {
             }
         }
         let count = c_int::try_from(lengths.len()).map_err(|_| ERR_INTERN)?;
-        let mut datatype = DATATYPE_NULL;
+        let (lengths, addresses, types) = (lengths.as_ptr(), addresses.as_ptr(), types.as_ptr());
         // SAFETY: three arrays of `count` entries, and a valid output pointer.
-        unsafe {
-            ok(PMPI_Type_create_struct(
-                count,
-                lengths.as_ptr(),
-                addresses.as_ptr(),
-                types.as_ptr(),
-                &raw mut datatype,
-            ))?;
-        }
-        let owned = OwnedType::new(datatype);
-        // SAFETY: the type just made.
-        ok(unsafe { PMPI_Type_commit(&raw mut datatype) })?;
-        Ok(ByteSpan { span: Span::new(BOTTOM, 1, datatype), _datatype: Some(owned) })
+        let made = |made| unsafe { PMPI_Type_create_struct(count, lengths, addresses, types, made) };
+        let owned = OwnedType::made(made)?;
+        Ok(ByteSpan::new(BOTTOM, 1, owned.handle(), Some(owned)))
     }
 }

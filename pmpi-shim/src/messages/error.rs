@@ -100,12 +100,14 @@ pub(crate) fn truncated(message: usize, room: usize) -> c_int {
 }
 
 impl Context {
-    /// Allocates memory for a message.
+    /// Allocates memory for a message: `len` bytes of any content.
     pub(crate) fn room(&self, len: usize) -> Result<Buffer, c_int> {
-        self.engine.buffer(len).ok_or_else(|| {
+        let mut buffer = self.engine.buffer(len).ok_or_else(|| {
             FOUND.set(Some(Found::Memory(len)));
             ERR_NO_MEM
-        })
+        })?;
+        buffer.set_len(len);
+        Ok(buffer)
     }
 
     /// The code for a damaged message.

@@ -12,7 +12,7 @@ use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 #[cfg(shim)]
 pub(crate) use ending::Freeing;
@@ -105,12 +105,12 @@ impl Peers {
 
     /// The communicator's own strategy, if it has one.
     pub(crate) fn strategy(&self) -> Option<Strategy> {
-        self.strategy.get().map(|strategy| *strategy.lock().unwrap_or_else(PoisonError::into_inner))
+        self.strategy.get().map(|strategy| *crate::locked(strategy))
     }
 
     pub(crate) fn set_strategy(&self, strategy: Strategy) {
         let kept = self.strategy.get_or_init(|| Mutex::new(strategy));
-        *kept.lock().unwrap_or_else(PoisonError::into_inner) = strategy;
+        *crate::locked(kept) = strategy;
     }
 
     pub(crate) fn size(&self) -> c_int {
@@ -185,7 +185,7 @@ impl Context {
 
     /// Determines the peers and keeps them. One thread at a time: the value kept by another thread must not be replaced.
     fn make_peers(&self, comm: MPI_Comm) -> Option<Arc<Peers>> {
-        let _turn = self.peers_turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = crate::locked(&self.peers_turn);
         if let Some(peers) = self.kept_peers(comm).ok()? {
             return Some(peers);
         }
@@ -201,11 +201,6 @@ impl Context {
             unsafe { Arc::decrement_strong_count(kept) };
         }
         Some(peers)
-    }
-
-    /// The strategy of a communicator, if it has its own.
-    pub(crate) fn strategy_of(&self, comm: MPI_Comm) -> Option<Strategy> {
-        self.all_peers(comm)?.strategy()
     }
 
     /// The peers for a collective; the result is the same on all ranks. Collectives on inter-communicators are left to the MPI.

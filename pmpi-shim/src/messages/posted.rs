@@ -13,11 +13,10 @@ use crate::messages::error::truncated;
 use crate::messages::peers::{Origin, Peers};
 use crate::messages::receive_memory::{Claim, Memory};
 use crate::messages::streams::{Arriving, Target};
-use crate::messages::waiting;
 use crate::mpi::operation::Look;
-use crate::mpi::span::{ByteSpan, Envelope, Layout, OwnedType, Span, received_bytes};
+use crate::mpi::span::{ByteSpan, Envelope, OwnedType, Span, received_bytes};
 use crate::mpi::sys::*;
-use mpress::Buffer;
+use mpress::{Buffer, waiting};
 use std::ffi::c_int;
 use std::sync::Arc;
 use std::time::Duration;
@@ -63,24 +62,29 @@ enum Place {
 }
 
 impl Posted {
-    /// Prepares a receive into a buffer of `capacity` bytes. `alone`: nothing else is received until it completes.
+    /// Prepares a receive. `alone`: nothing else is received until it completes.
     pub(crate) fn new(
         context: &Context,
         message: &Envelope,
-        capacity: usize,
         peers: Arc<Peers>,
         alone: bool,
     ) -> Result<Self, c_int> {
-        let (mut memory, held) = Self::lend(context, &message.span, capacity)?;
-        let bytes = match memory.contiguous {
-            true => Some(context.byte_span(memory.span.ptr.cast(), capacity)?),
+        let (mut memory, held) = Memory::lent(context, &message.span)?;
+        let capacity = memory.capacity();
+        let bytes = match memory.is_contiguous() {
+            true => Some(context.byte_span(memory.span().ptr().cast(), capacity)?),
             false => None,
         };
         let ends_anywhere = || context.family.takes_partial_elements() || !peers.frames_with(message.peer);
-        let is_faster = || context.received.has_room(capacity) && context.reordered(&memory.span, capacity);
-        let by_elements = !memory.contiguous
-            && (!ends_anywhere() || is_faster())
-            && !context.as_bytes(&mut memory.span, capacity);
+        let is_faster = || context.received.has_room(capacity) && context.reordered(memory.span(), capacity);
+        let mut by_elements = !memory.is_contiguous() && (!ends_anywhere() || is_faster());
+        // Longer ones in a GPU's memory would need absolute addresses, for which an MPI cannot tell whose memory they are.
+        if by_elements
+            && c_int::try_from(capacity).is_ok()
+            && let Some(bytes) = memory.as_bytes(context)
+        {
+            (memory, by_elements) = (bytes, false);
+        }
         let (claim, free) = match by_elements {
             true => (None, false),
             false if alone => (None, !context.receive_memory.overlaps(&memory)),
@@ -96,20 +100,6 @@ impl Posted {
         Ok(Self { place, memory, peers, comm: message.comm, came: None, ahead: None, _held: held })
     }
 
-    /// The memory of a receive of `capacity` bytes, lent by the program.
-    pub(crate) fn lend(context: &Context, span: &Span, capacity: usize) -> Result<Lent, c_int> {
-        let mut span = *span;
-        let contiguous = matches!(context.layout(&span), Layout::Contiguous(_));
-        let held = if contiguous {
-            let count = MPI_Count::try_from(capacity).map_err(|_| ERR_INTERN)?;
-            span = Span::new(span.ptr, count, BYTE);
-            None
-        } else {
-            context.hold(&mut span)?
-        };
-        Ok((Memory { span, capacity, contiguous }, held))
-    }
-
     /// The communicator whose error handler is called for a failure.
     pub(crate) fn comm(&self) -> MPI_Comm {
         self.peers.handler_of(self.comm)
@@ -121,10 +111,14 @@ impl Posted {
     }
 
     /// The span to receive into.
-    pub(crate) fn span(&self) -> Span {
+    ///
+    /// # Safety
+    /// The posted receive must be kept until the operation is complete.
+    pub(crate) unsafe fn span(&self) -> Span {
         match &self.place {
-            Place::Program(Some(bytes), _) | Place::Bounce(Bounce { bytes, .. }) => bytes.span,
-            Place::Program(None, _) | Place::Emptied => self.memory.span,
+            // SAFETY: the program's memory, or ours, which the caller keeps.
+            Place::Program(Some(bytes), _) | Place::Bounce(Bounce { bytes, .. }) => unsafe { bytes.span() },
+            Place::Program(None, _) | Place::Emptied => *self.memory.span(),
         }
     }
 
@@ -133,13 +127,13 @@ impl Posted {
     pub(crate) fn advance(&mut self, context: &Context, look: impl FnOnce() -> Look) -> bool {
         if self.came.is_none() {
             // A smaller buffer has no room for a message in chunks.
-            if context.engine.chunk(self.memory.capacity).is_none() {
+            if context.engine.chunk(self.memory.capacity()).is_none() {
                 return true;
             }
             match look() {
                 Look::UnderWay => return false,
                 // SAFETY: the receive has completed without an error.
-                Look::Complete(status) if received_bytes(&status) <= self.memory.capacity => unsafe {
+                Look::Complete(status) if received_bytes(&status) <= self.memory.capacity() => unsafe {
                     self.look(context, &status);
                 },
                 Look::Complete(_) | Look::Failed(..) => return true, // reported by the call that completes it
@@ -167,7 +161,7 @@ impl Posted {
             Place::Emptied => Came::Failed(ERR_INTERN),
             Place::Program(bytes, claim) => {
                 let found = if may_be_frame {
-                    // SAFETY: the MPI has written this number of bytes, to memory that the program lends until the receive is finished.
+                    // SAFETY: the caller vouches for the completion.
                     unsafe { self.memory.frame(context, received) }
                 } else {
                     Ok(None)
@@ -203,12 +197,12 @@ impl Posted {
         };
         let stream = head.stream()?;
         let (len, in_place) = (stream.raw_len(), matches!(self.place, Place::Program(..)));
-        let target = if len > self.memory.capacity {
-            Target::Nowhere(truncated(len, self.memory.capacity))
-        } else if in_place && self.memory.contiguous {
-            Target::Memory(self.memory.span.ptr.cast())
-        } else if let Some(plan) = context.plan(&self.memory.span).filter(|_| in_place) {
-            Target::Elements(plan, self.memory.span.ptr.cast())
+        let target = if len > self.memory.capacity() {
+            Target::Nowhere(truncated(len, self.memory.capacity()))
+        } else if in_place && self.memory.is_contiguous() {
+            Target::Memory(self.memory.span().ptr().cast())
+        } else if let Some(plan) = context.plan(self.memory.span()).filter(|_| in_place) {
+            Target::Elements(plan, self.memory.span().ptr().cast())
         } else {
             context.room(len).map_or_else(Target::Nowhere, Target::Buffer)
         };
@@ -223,12 +217,12 @@ impl Posted {
 
     /// Bytes that there is room for.
     pub(crate) fn capacity(&self) -> usize {
-        self.memory.capacity
+        self.memory.capacity()
     }
 
     /// Whether more bytes have come than there is room for.
     pub(crate) fn is_truncated(&self, status: &MPI_Status) -> bool {
-        received_bytes(status) > self.memory.capacity
+        received_bytes(status) > self.memory.capacity()
     }
 }
 

@@ -10,35 +10,52 @@
 
 mod landing;
 
-use crate::mpi::span::{OwnedType, Span};
-use crate::mpi::sys::*;
+use crate::mpi::span::{OwnedType, Span, true_extent};
 use mpress::Buffer;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The memory of a receive.
 #[derive(Clone, Copy)]
 pub(crate) struct Memory {
     /// As a span of bytes, if contiguous.
-    pub(crate) span: Span,
+    span: Span,
     /// In bytes.
-    pub(crate) capacity: usize,
-    /// Whether the bytes of a message have the same order in memory as on the wire.
-    pub(crate) contiguous: bool,
+    capacity: usize,
+    /// Whether the bytes of a message have the same order in memory as on the wire, and the host may read them.
+    contiguous: bool,
 }
 
 impl Memory {
+    /// None.
+    pub(crate) fn nothing() -> Self {
+        Self { span: Span::nothing(), capacity: 0, contiguous: true }
+    }
+
+    /// The elements; bytes if contiguous.
+    pub(crate) fn span(&self) -> &Span {
+        &self.span
+    }
+
+    /// In bytes.
+    pub(crate) fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Whether the bytes of a message have the same order in memory as on the wire, and the host may read them.
+    pub(crate) fn is_contiguous(&self) -> bool {
+        self.contiguous
+    }
+
     /// Its address range. For a datatype with gaps only the first byte counts: the columns of an array interleave, but share no memory.
     fn range(&self) -> Range<usize> {
-        let start = self.span.ptr.addr();
+        let start = self.span.ptr().addr();
         if self.contiguous {
             return start..start.saturating_add(self.capacity);
         }
-        let (mut lower, mut extent): (MPI_Aint, MPI_Aint) = (0, 0);
-        // SAFETY: a datatype of an MPI function's caller, and valid output pointers.
-        unsafe { PMPI_Type_get_true_extent(self.span.datatype, &raw mut lower, &raw mut extent) };
+        let [lower, _] = true_extent(self.span.datatype()).unwrap_or_default();
         let first = start.wrapping_add(lower as usize);
         first..first.saturating_add(1)
     }
@@ -96,7 +113,7 @@ fn overlaps(pending: &BTreeMap<usize, (usize, usize)>, range: &Range<usize>) -> 
 
 impl ReceiveMemory {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, (usize, usize)>> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+        crate::locked(&self.pending)
     }
 
     /// Whether this memory overlaps that of a pending receive.
@@ -108,7 +125,7 @@ impl ReceiveMemory {
     /// do it again.
     pub(crate) fn claim(self: &Arc<Self>, memory: &Memory) -> Option<Claim> {
         let range = memory.range();
-        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shared = crate::locked(&self.shared);
         if shared.iter().any(|known| known.start < range.end && range.start < known.end) {
             return None;
         }
@@ -141,9 +158,11 @@ impl ReceiveMemory {
         Some(Claim { all: Arc::clone(self), start: range.start, number })
     }
 
-    /// A call was left by a jump, and its claims remain.
+    /// A call was left by a jump, and its claims remain. The program may have taken back the memory of what waits for them.
     pub(crate) fn distrust(&self) {
         self.distrusts.store(true, Ordering::Relaxed);
+        crate::locked(&self.kept).clear();
+        self.has_kept.store(false, Ordering::Release);
     }
 
     /// Whether a message may be written to this memory now: if so, nothing else is while the claim lives.

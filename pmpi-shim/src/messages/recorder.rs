@@ -6,13 +6,12 @@ mod callsite;
 use crate::messages::recorder::callsite::Sites;
 use crate::mpi::handle::{Handle, HandleMap};
 use crate::mpi::predefined;
-use crate::mpi::span::Span;
+use crate::mpi::span::{Span, packed_len};
 use crate::mpi::sys::*;
 use mpress::Settings;
-use mpress_record::{Call, CallKind, Kept, Run, Samples, Trace, Written};
+use mpress_record::{Call, CallKind, Kept, Recorded, Run, Samples, Trace};
 use std::path::{Path, PathBuf};
-use std::ptr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The recorder of a rank. If one part of it cannot start, the others do.
 pub(crate) struct Recorder {
@@ -48,14 +47,6 @@ pub(crate) struct Sampling {
 /// Source, tag and number of the communicator, as in a trace.
 pub(crate) type Asked = (i32, i32, u32);
 
-/// The result of recording on one rank.
-pub(crate) struct Recorded {
-    pub(crate) calls: Written,
-    pub(crate) kept: Kept,
-    /// Whether anything could not be written.
-    pub(crate) failed: bool,
-}
-
 impl Recorder {
     /// The recorder, if the settings ask for one. `run`: the rank that is recorded.
     pub(crate) fn start(settings: &Settings, run: &Run, speaks: bool) -> Option<Self> {
@@ -68,11 +59,10 @@ impl Recorder {
             }
         };
         let tracing = settings.trace.as_deref().map(|folder| Tracing::start(folder, run, say));
-        let sampling = settings.record.as_deref().map(|folder| {
-            // The program may change its directory before the samples are written.
-            let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-            Samples::prepare(&folder, run)?;
-            Ok(Sampling { samples: Samples::new(settings.record_limit), folder, run: run.clone() })
+        let sampling = settings.record.as_ref().map(|folder| {
+            Samples::prepare(folder, run)?;
+            let samples = Samples::new(settings.record_limit);
+            Ok(Sampling { samples, folder: folder.clone(), run: run.clone() })
         });
         Some(Self {
             tracing: tracing.and_then(|tracing| told(tracing, say)),
@@ -98,7 +88,7 @@ impl Recorder {
         } else {
             failed |= settings.record.is_some();
         }
-        Recorded { calls: calls.unwrap_or_default(), kept, failed }
+        Recorded { calls: calls.unwrap_or_default(), kept, failed: failed.into() }
     }
 }
 
@@ -121,7 +111,7 @@ impl Tracing {
         if predefined::kind(datatype).is_none() {
             return name_of(datatype); // the handle may be reused for another type
         }
-        let mut names = locked(&self.names);
+        let mut names = crate::locked(&self.names);
         Arc::clone(names.entry(datatype.key()).or_insert_with(|| name_of(datatype)))
     }
 
@@ -131,18 +121,13 @@ impl Tracing {
             site: self.sites.here(),
             source: *source,
             tag: *tag,
-            count: u64::try_from(span.count).unwrap_or(0),
+            count: u64::try_from(span.count()).unwrap_or(0),
             datatype: Arc::clone(name),
-            buffer: span.ptr.addr() as u64,
+            buffer: span.ptr().addr() as u64,
             comm: *comm,
             kind,
         });
     }
-}
-
-/// A lock that ignores poisoning: a panic cannot leave the state kept here inconsistent.
-pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// MPI's name of a datatype, or `derivedN` for an unnamed one of N bytes.
@@ -151,6 +136,6 @@ fn name_of(datatype: MPI_Datatype) -> Arc<str> {
     let name = written(|name, len| unsafe { PMPI_Type_get_name(datatype, name, len) });
     match name.filter(|name| !name.is_empty()) {
         Some(name) => name.into(),
-        None => format!("derived{}", Span::new(ptr::null_mut(), 1, datatype).bytes().unwrap_or(0)).into(),
+        None => format!("derived{}", packed_len(1, datatype).unwrap_or(0)).into(),
     }
 }

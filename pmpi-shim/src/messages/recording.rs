@@ -1,7 +1,7 @@
 //! Selects the calls and messages to record, and passes them to the [`Recorder`](crate::messages::recorder::Recorder).
 
 use crate::messages::context::Context;
-use crate::messages::recorder::{Asked, Receive, Sampling, Tracing, locked};
+use crate::messages::recorder::{Asked, Receive, Sampling, Tracing};
 use crate::mpi::device;
 use crate::mpi::handle::Handle;
 use crate::mpi::span::{Envelope, Span};
@@ -9,7 +9,6 @@ use crate::mpi::sys::*;
 use mpress::FLOOR;
 use mpress_record::{CallKind, Message};
 use std::ffi::c_int;
-use std::slice;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 impl Context {
@@ -48,7 +47,7 @@ impl Context {
         let Envelope { span, peer, tag, comm } = *message;
         span.bytes()?;
         let asked = self.asked(peer, tag, comm)?;
-        Some(Receive { span, name: tracing.name(span.datatype), asked })
+        Some(Receive { span, name: tracing.name(span.datatype()), asked })
     }
 
     fn asked(&self, source: c_int, tag: c_int, comm: MPI_Comm) -> Option<Asked> {
@@ -72,7 +71,7 @@ impl Context {
         if let Some(tracing) = self.tracing()
             && let Some(asked) = self.asked(source, tag, comm)
         {
-            locked(&tracing.matched).insert(message.key(), asked);
+            crate::locked(&tracing.matched).insert(message.key(), asked);
         }
     }
 
@@ -80,9 +79,9 @@ impl Context {
     #[inline]
     pub(crate) fn trace_matched_receive(&self, kind: CallKind, span: &Span, message: MPI_Message) {
         if let Some(tracing) = self.tracing() {
-            let asked = locked(&tracing.matched).remove(&message.key());
+            let asked = crate::locked(&tracing.matched).remove(&message.key());
             if let Some(asked) = asked.filter(|_| span.bytes().is_some()) {
-                let name = tracing.name(span.datatype);
+                let name = tracing.name(span.datatype());
                 tracing.record(kind, &Receive { span: *span, name, asked });
             }
         }
@@ -106,53 +105,30 @@ impl Context {
     }
 
     /// Samples a message that the program sends by this call.
-    ///
-    /// # Safety
-    /// `message` must be what the caller of a send function gave.
     #[inline]
-    pub(crate) unsafe fn sample(&self, message: &Envelope, call: &'static str) {
+    pub(crate) fn sample(&self, message: &Envelope, call: &'static str) {
         if let Some((sampling, dst)) = self.sampled(message) {
-            // SAFETY: the caller vouches for the message.
-            unsafe { self.sample_span(sampling, &message.span, (dst, message.tag), call) };
+            self.sample_span(sampling, &message.span, (dst, message.tag), call);
         }
     }
 
     /// Samples elements that the program sends in a collective call, to one rank of the world or to several.
-    ///
-    /// # Safety
-    /// `span` must be what the caller of a collective function gave.
     #[inline]
-    pub(crate) unsafe fn sample_collective(&self, span: &Span, dst: Option<c_int>) {
+    pub(crate) fn sample_collective(&self, span: &Span, dst: Option<c_int>) {
         if let Some(sampling) = self.recorder.as_ref().and_then(|recorder| recorder.sampling.as_ref()) {
-            // SAFETY: the caller vouches for the span.
-            unsafe { self.sample_span(sampling, span, (dst.unwrap_or(-1), -1), "collective") };
+            self.sample_span(sampling, span, (dst.unwrap_or(-1), -1), "collective");
         }
     }
 
     #[cold]
-    unsafe fn sample_span(
-        &self,
-        sampling: &Sampling,
-        span: &Span,
-        (dst, tag): (c_int, c_int),
-        call: &'static str,
-    ) {
+    fn sample_span(&self, sampling: &Sampling, span: &Span, (dst, tag): (c_int, c_int), call: &'static str) {
         let Some(len) = span.bytes().filter(|len| *len >= FLOOR) else { return };
-        if self.refused(span) || device::is_device(span.ptr) {
+        if self.refused(span) || device::is_device(span.ptr()) {
             return;
         }
-        let layout = self.host_layout(span.datatype);
-        let kind = layout.kind();
+        let kind = self.host_layout(span.datatype()).kind;
         // A process from outside the world has no rank in it.
         let message = Message { kind, len, src: self.world.rank, dst: dst.max(-1), tag, call };
-        sampling.samples.offer(&message, |place| {
-            if !layout.is_contiguous() {
-                // SAFETY: the caller vouches for the span.
-                return unsafe { self.gather(span, place) }.is_ok();
-            }
-            // SAFETY: contiguous elements of `len` bytes, which the program lends at least until its call returns.
-            place.copy_from_slice(unsafe { slice::from_raw_parts(span.ptr.cast::<u8>(), len) });
-            true
-        });
+        sampling.samples.offer(&message, |place| self.gather(span, place).is_ok());
     }
 }

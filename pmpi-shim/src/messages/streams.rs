@@ -9,7 +9,6 @@
 
 mod arriving;
 mod departing;
-mod pace;
 
 pub(crate) use arriving::{Arriving, Next, Target};
 pub(crate) use departing::Departing;
@@ -21,8 +20,8 @@ use mpress::Buffer;
 use std::collections::{HashSet, VecDeque};
 use std::ffi::c_int;
 use std::ops::RangeInclusive;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Bytes of a tail that are started before the head has been matched, by a call that waits for that: they wait in the receiver's MPI.
@@ -140,7 +139,7 @@ impl Streams {
         // Once the head is sent, there must be memory for the rest. This allocates and frees it without touching it.
         let room = len.saturating_add(len / 16).saturating_add(SPARE);
         Vec::<u8>::new().try_reserve_exact(room).ok()?;
-        let burnt = self.burnt.lock().unwrap_or_else(PoisonError::into_inner);
+        let burnt = crate::locked(&self.burnt);
         (0..=burnt.len())
             .map(|_| self.next.fetch_add(1, Ordering::Relaxed))
             .find(|id| !burnt.contains(&self.tag_of(*id)))
@@ -172,7 +171,7 @@ impl Streams {
 
     /// Finishes sends that no longer belong to a request; returns whether others are left.
     pub(crate) fn sweep(&self) -> bool {
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = crate::locked(&self.left);
         left.retain_mut(|sends| {
             drop_sent(sends);
             !sends.is_empty()
@@ -186,7 +185,7 @@ impl Streams {
         if sends.is_empty() {
             return;
         }
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = crate::locked(&self.left);
         left.push(sends);
         self.are_left.store(left.len(), Ordering::Release);
     }

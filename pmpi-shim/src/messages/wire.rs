@@ -3,11 +3,10 @@
 use crate::messages::budget::Counted;
 use crate::messages::context::Context;
 use crate::messages::uncompressed::{self, Why};
-use crate::messages::waiting;
 use crate::mpi::device;
-use crate::mpi::span::{ByteSpan, Envelope, Layout, is_tag};
-use crate::mpi::sys::*;
-use mpress::{Buffer, Considered, Destination, Kind, Pieces, Strategy};
+use crate::mpi::span::{ByteSpan, Envelope, Layout, Span, is_tag};
+use crate::mpi::sys::UNDEFINED;
+use mpress::{Buffer, Considered, Destination, FLOOR, Kind, Pieces, Strategy, waiting};
 use mpress_datatype::{Plan, Source, Target};
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -15,11 +14,36 @@ use std::ops::Range;
 use std::slice;
 use std::sync::Arc;
 
-/// A message that may be sent as a frame.
+/// A message that may be sent as a frame. The MPI does not refuse it, and the host may read it.
 pub(crate) struct Candidate {
+    message: Envelope,
     /// Length in bytes.
-    pub(crate) len: usize,
-    pub(crate) to: Destination,
+    len: usize,
+    to: Destination,
+    /// The destination's rank in `MPI_COMM_WORLD`.
+    dest: c_int,
+    /// The communicator's own strategy, if it has one.
+    strategy: Option<Strategy>,
+}
+
+impl Candidate {
+    pub(crate) fn message(&self) -> &Envelope {
+        &self.message
+    }
+
+    /// The destination's rank in `MPI_COMM_WORLD`.
+    pub(crate) fn dest(&self) -> c_int {
+        self.dest
+    }
+
+    /// The same message, encoded by this strategy if it is given one.
+    pub(crate) fn by(self, strategy: Option<Strategy>) -> Self {
+        Self { strategy: strategy.or(self.strategy), ..self }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
 }
 
 /// The data to encode.
@@ -50,8 +74,13 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    pub(crate) fn bytes(&self) -> &ByteSpan {
-        &self.bytes
+    /// The bytes to send.
+    ///
+    /// # Safety
+    /// The wire must be kept until the send is complete.
+    pub(crate) unsafe fn span(&self) -> Span {
+        // SAFETY: our own memory, which the caller keeps.
+        unsafe { self.bytes.span() }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -95,142 +124,106 @@ pub fn as_kind<R>(kind: Kind, call: impl FnOnce() -> R) -> R {
 }
 
 impl Context {
-    /// The frame of a message; `None` if it is better sent unchanged. `strategy`: that of its communicator, if it has its own.
+    /// A message that may be sent as a frame: it is long enough, it is in host memory, the other end knows frames, and the MPI will not
+    /// refuse the arguments.
     ///
-    /// # Safety
-    /// `message` must be what the caller of a send function gave, in host memory, to a rank that `frame_candidate` accepts.
-    pub(crate) unsafe fn frame(
-        &self,
-        message: &Envelope,
-        candidate: &Candidate,
-        strategy: Option<Strategy>,
-    ) -> Option<Arc<Wire>> {
-        let encode = |considered, raw: &[u8]| self.engine.encode_considered(considered, raw);
-        // SAFETY: the caller vouches for the message.
-        let frame = unsafe { self.encode(message, candidate, strategy, encode)? }?;
-        Wire::new(self, frame).ok()
-    }
-
-    /// Encodes a message, if it is worth considering.
-    ///
-    /// # Safety
-    /// As for [`frame`](Self::frame).
-    unsafe fn encode<R>(
-        &self,
-        message: &Envelope,
-        candidate: &Candidate,
-        strategy: Option<Strategy>,
-        encode: impl FnOnce(Considered, &[u8]) -> R,
-    ) -> Option<R> {
-        // SAFETY: the caller vouches for the message.
-        unsafe {
-            self.encode_raw(message, candidate, strategy, |considered, raw| match raw {
-                Raw::Bytes(bytes) => Some(encode(considered, bytes)),
-                Raw::Elements(_) => Some(encode(considered, &self.packed(message, candidate.len).ok()?)),
-            })?
+    /// # Errors
+    /// Why a message that is long enough cannot be one, and its length in bytes. `None`: it is short, or refused.
+    pub(crate) fn candidate(&self, message: &Envelope) -> Result<Candidate, Option<(Why, usize)>> {
+        let len = message.span.bytes().filter(|&len| len >= FLOOR).ok_or(None)?;
+        if !is_tag(message.tag) || message.peer < 0 {
+            return Err(None);
         }
+        let peers = self.peers(message.comm).filter(|peers| peers.frames_with(message.peer));
+        let peers = peers.ok_or(Some((Why::SameNode, len)))?;
+        if self.refused(&message.span) {
+            return Err(None);
+        }
+        if device::is_device(message.span.ptr()) {
+            return Err(Some((Why::Device, len)));
+        }
+        let dest = peers.world_rank(message.peer);
+        let to = if self.world.other_node(dest) { Destination::OtherNode } else { Destination::SameNode };
+        Ok(Candidate { message: *message, len, to, dest, strategy: peers.strategy() })
     }
 
-    /// Like `encode`, but elements that are not contiguous need not be packed as a whole.
-    ///
-    /// # Safety
-    /// As for [`frame`](Self::frame).
-    pub(crate) unsafe fn encode_raw<R>(
+    /// The frame of a message; `None` if it is better sent unchanged.
+    pub(crate) fn frame(&self, candidate: &Candidate) -> Option<Arc<Wire>> {
+        let frame = self.encode(candidate, |considered, raw| match raw {
+            Raw::Bytes(bytes) => self.engine.encode_considered(considered, bytes),
+            Raw::Elements(_) => self
+                .engine
+                .encode_considered(considered, &self.packed(&candidate.message.span, candidate.len).ok()?),
+        })?;
+        Wire::new(self, frame?).ok()
+    }
+
+    /// Encodes a message, if it is worth considering. Elements that are not contiguous need not be packed as a whole.
+    pub(crate) fn encode<R>(
         &self,
-        message: &Envelope,
         candidate: &Candidate,
-        strategy: Option<Strategy>,
         encode: impl FnOnce(Considered, Raw<'_>) -> R,
     ) -> Option<R> {
-        let Candidate { len, to } = *candidate;
-        let span = &message.span;
-        let layout = self.host_layout(span.datatype); // it is in host memory
-        let kind = match layout {
-            Layout::Contiguous(kind) => SAID.get().unwrap_or(kind),
-            Layout::Typed(kind) => kind,
-        };
+        let Candidate { message: Envelope { span, .. }, len, to, strategy, .. } = *candidate;
+        let Layout { contiguous, kind } = self.host_layout(span.datatype()); // it is in host memory
+        let kind = SAID.get().filter(|_| contiguous).unwrap_or(kind);
         if !self.pending.has_room(len) {
             uncompressed::message(Why::Full, len);
             return None;
         }
         let considered = self.engine.consider(strategy, kind, to, len)?;
         waiting::coding(|| {
-            if !layout.is_contiguous() {
-                if let Some(plan) = self.plan(span) {
-                    // SAFETY: the caller vouches for the elements, which are within this range.
-                    let memory = unsafe { Source::from_raw(span.ptr.cast::<u8>(), plan.reach()) };
+            if !contiguous {
+                if let Some(plan) = self.plan(&span) {
+                    // SAFETY: the elements are within this range; the span's own promise.
+                    let memory = unsafe { Source::from_raw(span.ptr().cast::<u8>(), plan.reach()) };
                     return Some(encode(considered, Raw::Elements(Elements { plan, memory })));
                 }
-                // SAFETY: the caller vouches for the span.
-                let packed = unsafe { self.packed(message, len) }.ok()?;
-                return Some(encode(considered, Raw::Bytes(&packed)));
+                return Some(encode(considered, Raw::Bytes(&self.packed(&span, len).ok()?)));
             }
-            // SAFETY: contiguous elements of `len` bytes, which the program lends until the send completes.
-            let raw = unsafe { slice::from_raw_parts(span.ptr.cast::<u8>(), len) };
+            // SAFETY: contiguous elements of `len` bytes; the span's own promise.
+            let raw = unsafe { slice::from_raw_parts(span.ptr().cast::<u8>(), len) };
             Some(encode(considered, Raw::Bytes(raw)))
         })
     }
 
-    /// The frame of a message to many ranks, some of them on other nodes, if it is worth one. `strategy`: as above.
-    ///
-    /// # Safety
-    /// The message must be the program's, and the MPI must not refuse it.
-    pub(crate) unsafe fn shared_frame(
-        &self,
-        message: &Envelope,
-        strategy: Option<Strategy>,
-    ) -> Option<Arc<Wire>> {
+    /// The frame of a message to many ranks, some of them on other nodes, if it is worth one. The MPI must not refuse the message. `strategy`: that of its
+    /// communicator, if it has its own.
+    pub(crate) fn shared_frame(&self, message: &Envelope, strategy: Option<Strategy>) -> Option<Arc<Wire>> {
         let len = message.span.bytes().filter(|len| *len >= self.threshold)?;
         // Only the MPI may read it.
-        if device::is_device(message.span.ptr) {
+        if device::is_device(message.span.ptr()) {
             return None;
         }
-        // SAFETY: the caller vouches for the message.
-        unsafe { self.sample_collective(&message.span, None) };
-        // SAFETY: the caller vouches for the message.
-        unsafe { self.frame(message, &Candidate { len, to: Destination::OtherNode }, strategy) }
+        self.sample_collective(&message.span, None);
+        let (to, dest) = (Destination::OtherNode, UNDEFINED);
+        self.frame(&Candidate { message: *message, len, to, dest, strategy })
     }
 
     /// A message packed here, if that is faster than sending it unchanged: the test of figure 5 of the paper (`docs/datatypes.md`). It
     /// replaces the message in a send that is not buffered.
-    ///
-    /// # Safety
-    /// `message` must be what the caller of a send function gave.
-    pub(crate) unsafe fn packed_wire(&self, message: &Envelope) -> Option<Arc<Wire>> {
+    pub(crate) fn packed_wire(&self, message: &Envelope) -> Option<Arc<Wire>> {
         let Envelope { span, peer, tag, .. } = *message;
         let len = span.bytes().filter(|&len| self.reordered(&span, len))?;
         if peer < 0 || !is_tag(tag) || self.refused(&span) || !self.pending.has_room(len) {
             return None;
         }
-        // SAFETY: the caller vouches for the span.
-        let packed = unsafe { self.packed(message, len) }.ok()?;
-        let mut bytes = self.byte_span(packed.as_ptr().cast_mut(), len).ok()?;
-        if bytes.span.datatype == BYTE {
-            bytes.span.datatype = PACKED; // matches any receive
-        }
+        let packed = self.packed(&span, len).ok()?;
+        let bytes = self.byte_span(packed.as_ptr().cast_mut(), len).ok()?.packed();
         #[allow(clippy::arc_with_non_send_sync, reason = "its handle is a plain value, see `state`")]
         Some(Arc::new(Wire { bytes, memory: packed, is_frame: false, _counted: self.pending.add(len) }))
     }
 
-    /// A copy of a message.
-    ///
-    /// # Safety
-    /// As for [`frame`](Self::frame).
-    pub(crate) unsafe fn plain_copy(&self, message: &Envelope, len: usize) -> Result<Arc<Wire>, c_int> {
-        // SAFETY: the caller vouches for the span.
-        Wire::new(self, unsafe { self.packed(message, len)? })
+    /// A copy of elements of `len` bytes.
+    pub(crate) fn plain_copy(&self, span: &Span, len: usize) -> Result<Arc<Wire>, c_int> {
+        Wire::new(self, self.packed(span, len)?)
     }
 
-    /// The elements of a message, packed.
-    ///
-    /// # Safety
-    /// As for [`frame`](Self::frame).
-    pub(crate) unsafe fn packed(&self, message: &Envelope, len: usize) -> Result<Buffer, c_int> {
+    /// Elements of `len` bytes, packed.
+    pub(crate) fn packed(&self, span: &Span, len: usize) -> Result<Buffer, c_int> {
         let mut buffer = self.room(len)?;
-        buffer.set_len(len);
         if len > 0 {
-            // SAFETY: the caller vouches for the span.
-            unsafe { self.gather(&message.span, &mut buffer)? };
+            self.gather(span, &mut buffer)?;
         }
         Ok(buffer)
     }

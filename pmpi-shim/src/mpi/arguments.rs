@@ -96,17 +96,16 @@ impl Position {
     }
 }
 
-/// The buffer of a message.
-pub(crate) fn span(buf: *const c_void, count: MPI_Count, datatype: MPI_Datatype) -> Span {
-    Span::new(buf.cast_mut(), count, datatype)
-}
-
 /// The messages of calls, and of others with the same arguments.
 macro_rules! messages {
     ($($Call:ident: $peer:ident;)*) => {$(
         impl $Call {
-            pub(crate) fn message(&self) -> Envelope {
-                Envelope::new(span(self.buf, self.count, self.datatype), self.$peer, self.tag, self.comm)
+            /// # Safety
+            /// They must be the arguments of a call of the program.
+            pub(crate) unsafe fn message(&self) -> Envelope {
+                // SAFETY: the caller vouches for the arguments.
+                let span = unsafe { Span::new(self.buf, self.count, self.datatype) };
+                Envelope::new(span, self.$peer, self.tag, self.comm)
             }
         }
     )*};

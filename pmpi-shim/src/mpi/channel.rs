@@ -42,7 +42,8 @@ impl Channel {
     }
 }
 
-fn count(len: usize) -> Result<c_int, c_int> {
+/// A number of bytes or elements as MPI has it.
+pub(crate) fn count(len: usize) -> Result<c_int, c_int> {
     c_int::try_from(len).map_err(|_| ERR_INTERN)
 }
 
@@ -55,16 +56,13 @@ pub(crate) fn test(request: &mut MPI_Request) -> Option<Result<MPI_Status, c_int
 }
 
 /// Matches a message, if one has come.
-///
-/// # Safety
-/// The arguments must be those of a matched probe.
-pub(crate) unsafe fn match_one(
+pub(crate) fn match_one(
     source: c_int,
     tag: c_int,
     comm: MPI_Comm,
 ) -> Result<Option<(MPI_Message, MPI_Status)>, c_int> {
     let (mut flag, mut message, mut status) = (0, MESSAGE_NULL, empty_status());
-    // SAFETY: the caller vouches for the arguments; valid output pointers.
+    // SAFETY: the arguments of a matched probe; valid output pointers.
     ok(unsafe { real::MPI_Improbe(source, tag, comm, &raw mut flag, &raw mut message, &raw mut status) })?;
     Ok((flag != 0).then_some((message, status)))
 }

@@ -9,12 +9,17 @@ use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// `count` elements of `datatype` at `ptr`.
+/// Elements in memory, of one datatype.
+///
+/// Who makes a span vouches for its memory ([`new`](Self::new)), so that what sends, receives or copies the elements need not ask for that again. The
+/// promise lasts until the operation is complete, and no span is used after that: what keeps one ends with the operation (`Posted`, `Template`, the blocks of
+/// a collective), and one of our own memory is made where that is kept for as long ([`ByteSpan::span`]). Only a message that had to wait for its memory
+/// (`ReceiveMemory::keep`) is written there later: when another receive that was pending in this memory ends, for which the program lends it.
 #[derive(Clone, Copy)]
 pub(crate) struct Span {
-    pub(crate) ptr: *mut c_void,
-    pub(crate) count: MPI_Count,
-    pub(crate) datatype: MPI_Datatype,
+    ptr: *mut c_void,
+    count: MPI_Count,
+    datatype: MPI_Datatype,
 }
 
 /// A message: its buffer, the rank at the other end, tag and communicator.
@@ -32,40 +37,68 @@ impl Envelope {
     }
 }
 
-/// How the elements of a span lie in memory, and their kind.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Layout {
-    /// Contiguous, in the order in which they are sent.
-    Contiguous(Kind),
-    /// In some other layout, or in memory that only the MPI may access.
-    Typed(Kind),
-}
-
-impl Layout {
-    pub(crate) fn is_contiguous(self) -> bool {
-        matches!(self, Self::Contiguous(_))
-    }
-
-    pub(crate) fn kind(self) -> Kind {
-        match self {
-            Self::Contiguous(kind) | Self::Typed(kind) => kind,
-        }
-    }
+/// How the elements of a span lie in memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Layout {
+    /// In the order in which they are sent, and not in memory that only the MPI may access.
+    pub(crate) contiguous: bool,
+    pub(crate) kind: Kind,
 }
 
 impl Span {
-    pub(crate) fn new(ptr: *mut c_void, count: impl Into<MPI_Count>, datatype: MPI_Datatype) -> Self {
-        Self { ptr, count: count.into(), datatype }
+    /// `count` elements of `datatype` at `ptr`.
+    ///
+    /// # Safety
+    /// The elements must be lent to the layer, as by the caller of an MPI function: to be read where the operation sends them, to be written where it
+    /// receives them, until it is complete. What the MPI refuses, and `MPI_IN_PLACE`, has no memory: such a span may be looked at, but not be sent or received.
+    pub(crate) unsafe fn new(
+        ptr: *const c_void,
+        count: impl Into<MPI_Count>,
+        datatype: MPI_Datatype,
+    ) -> Self {
+        Self { ptr: ptr.cast_mut(), count: count.into(), datatype }
+    }
+
+    /// No elements.
+    pub(crate) fn nothing() -> Self {
+        Self { ptr: ptr::null_mut(), count: 0, datatype: BYTE }
+    }
+
+    /// The first `count` elements, or all.
+    pub(crate) fn first(self, count: MPI_Count) -> Self {
+        Self { count: count.min(self.count), ..self }
+    }
+
+    pub(crate) fn ptr(&self) -> *mut c_void {
+        self.ptr
+    }
+
+    pub(crate) fn count(&self) -> MPI_Count {
+        self.count
+    }
+
+    pub(crate) fn datatype(&self) -> MPI_Datatype {
+        self.datatype
+    }
+
+    /// Whether the program gave `MPI_IN_PLACE`.
+    pub(crate) fn is_in_place(&self) -> bool {
+        self.ptr == IN_PLACE
     }
 
     /// Length of the packed elements in bytes; `None` for arguments that the MPI will refuse.
     pub(crate) fn bytes(&self) -> Option<usize> {
-        let size = match predefined::size(self.datatype) {
-            Some(size) => size,
-            None => is_valid(self.datatype).then(|| type_size(self.datatype))??,
-        };
-        size.checked_mul(usize::try_from(self.count).ok()?)
+        packed_len(self.count, self.datatype)
     }
+}
+
+/// Length of packed elements in bytes; `None` for arguments that the MPI will refuse.
+pub(crate) fn packed_len(count: MPI_Count, datatype: MPI_Datatype) -> Option<usize> {
+    let size = match predefined::size(datatype) {
+        Some(size) => size,
+        None => is_valid(datatype).then(|| type_size(datatype))??,
+    };
+    size.checked_mul(usize::try_from(count).ok()?)
 }
 
 /// The key of a communicator of the layer whose error handler returns errors; 0 if there is none.
@@ -103,29 +136,16 @@ impl Made {
     /// Asks the MPI about a valid datatype.
     pub(crate) fn of(handle: MPI_Datatype) -> Option<Self> {
         let mut made = Self { combiner: UNDEFINED, integers: 0, addresses: 0, counts: 0, datatypes: 0 };
+        let Self { combiner, integers, addresses, counts, datatypes } = &mut made;
         // SAFETY: a valid datatype, and valid output pointers.
         let code = unsafe {
             // A type that was made with large counts supports only this form.
             if has_large_counts() {
-                PMPI_Type_get_envelope_c(
-                    handle,
-                    &raw mut made.integers,
-                    &raw mut made.addresses,
-                    &raw mut made.counts,
-                    &raw mut made.datatypes,
-                    &raw mut made.combiner,
-                )
+                PMPI_Type_get_envelope_c(handle, integers, addresses, counts, datatypes, combiner)
             } else {
-                let (mut integers, mut addresses, mut datatypes) = (0, 0, 0);
-                let code = PMPI_Type_get_envelope(
-                    handle,
-                    &raw mut integers,
-                    &raw mut addresses,
-                    &raw mut datatypes,
-                    &raw mut made.combiner,
-                );
-                (made.integers, made.addresses, made.datatypes) =
-                    (integers.into(), addresses.into(), datatypes.into());
+                let [mut i, mut a, mut d] = [0; 3];
+                let code = PMPI_Type_get_envelope(handle, &raw mut i, &raw mut a, &raw mut d, combiner);
+                (*integers, *addresses, *datatypes) = (i.into(), a.into(), d.into());
                 code
             }
         };
@@ -143,6 +163,16 @@ pub(crate) struct OwnedType {
 impl OwnedType {
     pub(crate) fn new(handle: MPI_Datatype) -> Self {
         Self { handle, key: None }
+    }
+
+    /// Makes a datatype by a function of the MPI, and commits it.
+    pub(crate) fn made(make: impl FnOnce(*mut MPI_Datatype) -> c_int) -> Result<Self, c_int> {
+        let mut handle = DATATYPE_NULL;
+        ok(make(&raw mut handle))?;
+        let made = Self::new(handle);
+        // SAFETY: the type just made.
+        ok(unsafe { PMPI_Type_commit(&raw mut handle) })?;
+        Ok(made)
     }
 
     pub(crate) fn handle(&self) -> MPI_Datatype {
@@ -166,16 +196,37 @@ impl Drop for OwnedType {
     }
 }
 
-/// Bytes as a span whose count fits an `int`, with a datatype made for it if needed.
+/// The address of bytes, whose count fits an `int`, with a datatype made for them if needed.
 pub(crate) struct ByteSpan {
-    pub(crate) span: Span,
-    pub(crate) _datatype: Option<OwnedType>,
+    span: Span,
+    _datatype: Option<OwnedType>,
 }
 
 impl ByteSpan {
-    /// The count, which always fits.
-    pub(crate) fn count(&self) -> c_int {
-        c_int::try_from(self.span.count).unwrap_or(c_int::MAX)
+    /// `count` elements of `datatype`, which is `made` for them unless it is predefined.
+    pub(crate) fn new(
+        ptr: *mut c_void,
+        count: c_int,
+        datatype: MPI_Datatype,
+        made: Option<OwnedType>,
+    ) -> Self {
+        Self { span: Span { ptr, count: count.into(), datatype }, _datatype: made }
+    }
+
+    /// The bytes as `MPI_PACKED`, which matches any receive.
+    pub(crate) fn packed(mut self) -> Self {
+        if self.span.datatype == BYTE {
+            self.span.datatype = PACKED;
+        }
+        self
+    }
+
+    /// The bytes as a message, or as the place of one.
+    ///
+    /// # Safety
+    /// As for [`Span::new`].
+    pub(crate) unsafe fn span(&self) -> Span {
+        self.span
     }
 }
 
@@ -192,6 +243,30 @@ pub(crate) fn set_received_bytes(status: &mut MPI_Status, bytes: usize) {
     let bytes = MPI_Count::try_from(bytes).unwrap_or(MPI_Count::MAX);
     // SAFETY: a status and a predefined type.
     unsafe { PMPI_Status_set_elements_x(ptr::from_mut(status), BYTE, bytes) };
+}
+
+/// Whether the operation of this status was cancelled.
+pub(crate) fn is_cancelled(status: &MPI_Status) -> bool {
+    let mut cancelled = 0;
+    // SAFETY: a status of the MPI's and a valid output pointer.
+    unsafe { PMPI_Test_cancelled(status, &raw mut cancelled) };
+    cancelled != 0
+}
+
+/// Lower bound and extent of a valid datatype.
+pub(crate) fn extent(datatype: MPI_Datatype) -> Result<[MPI_Aint; 2], c_int> {
+    let (mut lower, mut extent) = (0, 0);
+    // SAFETY: a valid datatype, and valid output pointers.
+    ok(unsafe { PMPI_Type_get_extent(datatype, &raw mut lower, &raw mut extent) })?;
+    Ok([lower, extent])
+}
+
+/// The same of its elements alone, without gaps around them.
+pub(crate) fn true_extent(datatype: MPI_Datatype) -> Result<[MPI_Aint; 2], c_int> {
+    let (mut lower, mut extent) = (0, 0);
+    // SAFETY: as above.
+    ok(unsafe { PMPI_Type_get_true_extent(datatype, &raw mut lower, &raw mut extent) })?;
+    Ok([lower, extent])
 }
 
 /// Stores a status where the program wants it, unless it ignores statuses.
@@ -211,18 +286,18 @@ pub(crate) unsafe fn store_status(place: *mut MPI_Status, status: &MPI_Status) {
 
 /// Whether the MPI accepts this tag of a message.
 pub(crate) fn is_tag(tag: c_int) -> bool {
-    (0..=greatest_tag()).contains(&tag)
+    (0..=greatest_tag().unwrap_or(c_int::MAX)).contains(&tag)
 }
 
 /// The greatest tag, which is the same for all communicators, and constant.
-fn greatest_tag() -> c_int {
-    static GREATEST: OnceLock<c_int> = OnceLock::new();
+pub(crate) fn greatest_tag() -> Option<c_int> {
+    static GREATEST: OnceLock<Option<c_int>> = OnceLock::new();
     *GREATEST.get_or_init(|| {
         let (mut value, mut found) = (ptr::null::<c_int>(), 0);
         // SAFETY: a predefined attribute, whose value is the address of an `int`, and valid output pointers.
         unsafe {
-            PMPI_Comm_get_attr(COMM_WORLD, TAG_UB, (&raw mut value).cast(), &raw mut found);
-            if found != 0 && !value.is_null() { *value } else { c_int::MAX }
+            let code = PMPI_Comm_get_attr(COMM_WORLD, TAG_UB, (&raw mut value).cast(), &raw mut found);
+            if code == SUCCESS && found != 0 { value.as_ref().copied() } else { None }
         }
     })
 }

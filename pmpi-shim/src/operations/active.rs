@@ -5,13 +5,13 @@ use crate::messages::error::{Untold, raise};
 use crate::messages::peers::Origin;
 use crate::messages::posted::{Bounce, Posted};
 use crate::messages::streams::Departing;
-use crate::messages::waiting;
 use crate::messages::wire::Wire;
 use crate::mpi::generalized;
 use crate::mpi::open;
 use crate::mpi::operation::{Look, Operation};
 use crate::mpi::span::store_status;
 use crate::mpi::sys::*;
+use mpress::waiting;
 use std::collections::VecDeque;
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -88,7 +88,7 @@ impl Active {
             // SAFETY: the caller vouches for the completion.
             Finish::Receive(posted) => unsafe { posted.finish(context, status) }.map_err(|code| (comm, code)),
             // Its request is complete only when all messages are.
-            Finish::Collective(_, messages) => messages.outcome().map_err(|code| (comm, code)),
+            Finish::Collective(_, messages) => messages.outcome.map_err(|code| (comm, code)),
             Finish::Failed(_, code) => Err((comm, code)),
         }
     }
@@ -97,18 +97,18 @@ impl Active {
     ///
     /// # Safety
     /// As for [`finish`](Self::finish).
-    pub(crate) unsafe fn settle(
+    unsafe fn settle(
         &mut self,
         context: &Context,
         code: c_int,
         status: &mut MPI_Status,
-    ) -> Result<(), c_int> {
+    ) -> Result<(), Failure> {
         if code != SUCCESS {
             self.abandon(context, status.MPI_SOURCE);
-            return Err(code);
+            return Err((COMM_NULL, code));
         }
         // SAFETY: the caller vouches for the completion.
-        unsafe { self.finish(context, status) }.map_err(|(_, code)| code)
+        unsafe { self.finish(context, status) }
     }
 
     /// Advances the operation; returns whether its request may be passed to the MPI for completion. The MPI does not know all parts of a
@@ -176,7 +176,8 @@ impl Active {
         // SAFETY: our own request, and valid output pointers; it is complete when `settle` is called.
         unsafe {
             let code = open::MPI_Test(&raw mut self.operation.request, &raw mut flag, status);
-            (code != SUCCESS || flag != 0).then(|| self.settle(context, code, status))
+            let is_over = code != SUCCESS || flag != 0;
+            is_over.then(|| self.settle(context, code, status).map_err(|(_, code)| code))
         }
     }
 
@@ -235,27 +236,22 @@ impl Active {
         while matches!(self.finish, Finish::Stream(..) | Finish::Collective(..)) && !self.advance(context) {
             std::thread::yield_now();
         }
-        // SAFETY: our own request and status.
-        let code = unsafe { open::MPI_Wait(&raw mut self.operation.request, &raw mut found) };
-        if code != SUCCESS {
-            self.abandon(context, found.MPI_SOURCE);
-            // SAFETY: the caller vouches for the place.
-            unsafe { store_status(status, &found) };
-            return code;
-        }
-        // SAFETY: the request has just completed with this status.
-        let result = unsafe { self.finish(context, &mut found) };
-        // SAFETY: the caller vouches for the place.
-        unsafe { store_status(status, &found) };
+        // SAFETY: our own request and status, with which it has just completed; the caller vouches for the place.
+        let result = unsafe {
+            let code = open::MPI_Wait(&raw mut self.operation.request, &raw mut found);
+            let result = self.settle(context, code, &mut found);
+            store_status(status, &found);
+            result
+        };
         result.map_or_else(|(comm, code)| raise(comm, code), |()| SUCCESS)
     }
 }
 
 /// Pending messages. The first error is kept; the others are waited for all the same.
 pub(crate) struct UnderWay {
-    sends: VecDeque<Active>,
-    receives: VecDeque<Active>,
-    outcome: Result<(), c_int>,
+    pub(crate) sends: VecDeque<Active>,
+    pub(crate) receives: VecDeque<Active>,
+    pub(crate) outcome: Result<(), c_int>,
 }
 
 impl UnderWay {
@@ -263,28 +259,13 @@ impl UnderWay {
         Self { sends: VecDeque::new(), receives: VecDeque::new(), outcome: Ok(()) }
     }
 
-    pub(crate) fn sends(&mut self, active: Active) {
-        self.sends.push_back(active);
-    }
-
-    pub(crate) fn receives(&mut self, active: Active) {
-        self.receives.push_back(active);
-    }
-
     pub(crate) fn note(&mut self, outcome: Result<(), c_int>) {
         self.outcome = self.outcome.and(outcome);
     }
 
-    pub(crate) fn outcome(&self) -> Result<(), c_int> {
-        self.outcome
-    }
-
-    pub(crate) fn sends_left(&self) -> usize {
-        self.sends.len()
-    }
-
-    pub(crate) fn receives_left(&self) -> usize {
-        self.receives.len()
+    /// The number of messages that have not completed.
+    pub(crate) fn left(&self) -> usize {
+        self.sends.len() + self.receives.len()
     }
 
     /// Finishes the messages that have completed.
@@ -327,13 +308,12 @@ impl Active {
     fn advance_collective(&mut self, context: &Context) -> bool {
         let Finish::Collective(origin, messages) = &mut self.finish else { return true };
         messages.test(context);
-        if messages.sends_left() + messages.receives_left() > 0 {
+        if messages.left() > 0 {
             return false;
         }
-        let outcome = messages.outcome();
         // SAFETY: the request of `into_request`, completed once: after this it is no longer treated as a collective.
         let completed = ok(unsafe { PMPI_Grequest_complete(self.operation.request) });
-        self.finish = match outcome.and(completed) {
+        self.finish = match messages.outcome.and(completed) {
             Ok(()) => Finish::Nothing,
             Err(code) => Finish::Failed(origin.clone(), code),
         };

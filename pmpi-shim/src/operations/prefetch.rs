@@ -13,8 +13,6 @@
 //! The benefit is measured: the gain is the decoding time before the program asks for a message, less the time to copy the message; the
 //! loss is the time of the predictor, and the time by which waiting calls may return later ([`Trial`]).
 
-mod trial;
-
 use crate::messages::context::Context;
 use crate::messages::error::Error;
 use crate::messages::peers::Peers;
@@ -22,12 +20,11 @@ use crate::mpi::span::is_tag;
 use crate::mpi::sys::*;
 use crate::operations::unexpected::{Unexpected, look_into_the_mpi};
 use mpress::{Predict, Settings};
-use mpress_predict::{Envelope as Call, Predictor, Tournament};
+use mpress_predict::{Envelope as Call, Predictor, Tournament, Trial};
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
-use trial::Trial;
 
 /// Number of predicted calls that are looked at.
 const FAR: usize = 32;
@@ -150,7 +147,7 @@ impl Prefetch {
         let Some(mut foresight) = self.looking() else { return };
         let start = Instant::now();
         let goes_on = foresight.step(context, unexpected, start);
-        foresight.trial.last = start.elapsed();
+        foresight.trial.looked(start.elapsed());
         if !goes_on {
             self.phase.store(IDLE, Ordering::Release);
         }
@@ -167,7 +164,7 @@ impl Prefetch {
         let Some(foresight) = &self.foresight else { return };
         // The calling thread may hold the lock, if the MPI has called the program back.
         let foresight = match context.multiple {
-            true => Some(foresight.lock().unwrap_or_else(PoisonError::into_inner)),
+            true => Some(crate::locked(foresight)),
             false => self.try_lock(),
         };
         if let Some(mut foresight) = foresight {
@@ -188,7 +185,7 @@ impl Prefetch {
 impl Foresight {
     /// Records a receive call; returns whether other messages are to be looked for.
     fn observe(&mut self, context: &Context, asked: Asked, comm: MPI_Comm, peers: &Arc<Peers>) -> bool {
-        if !self.trial.goes_on(context.prefetch_gain.gained()) && !self.all {
+        if !self.trial.goes_on(context.ahead.gained()) && !self.all {
             return false;
         }
         if peers.ended() {
@@ -204,10 +201,13 @@ impl Foresight {
             ..Call::default()
         };
         if let Some(predicted) = self.predictor.predict(None) {
-            context.prefetch_gain.predicted(predicted == call);
+            context.ahead.predicted(predicted == call);
         }
-        let trial = &mut self.trial;
-        trial.timed(|| self.predictor.observe(0, call));
+        let timed = self.trial.is_timed().then(Instant::now);
+        self.predictor.observe(0, call);
+        if let Some(start) = timed {
+            self.trial.took(start.elapsed());
+        }
         self.rest = self.rest.saturating_sub(1);
         self.rest == 0 || self.all
     }
@@ -309,8 +309,7 @@ impl Foresight {
         }
         self.turn = (self.turn + 1) % self.wanted.len();
         let start = Instant::now();
-        // SAFETY: the messages in `wanted` are on live communicators of the program.
-        match unsafe { self.look(context, unexpected, self.turn) } {
+        match self.look(context, unexpected, self.turn) {
             Ok(true) => {}
             Ok(false) => {
                 self.wanted.swap_remove(self.turn);
@@ -328,21 +327,10 @@ impl Foresight {
     }
 
     /// Looks at the first message of a source, and takes it if it is wanted; returns whether to look there again for this one.
-    ///
-    /// # Safety
-    /// Its communicator must be live.
-    unsafe fn look(
-        &mut self,
-        context: &Context,
-        unexpected: &Unexpected,
-        which: usize,
-    ) -> Result<bool, Error> {
+    fn look(&mut self, context: &Context, unexpected: &Unexpected, which: usize) -> Result<bool, Error> {
         let Some(&Wanted { comm: number, source, .. }) = self.wanted.get(which) else { return Ok(true) };
         let Some((comm, peers)) = Self::comm(&self.comms, number) else { return Ok(false) };
-        // SAFETY: the caller vouches for the communicator.
-        let Some(seen) = (unsafe { look_into_the_mpi(source, ANY_TAG, *comm, false)? }) else {
-            return Ok(true);
-        };
+        let Some(seen) = look_into_the_mpi(source, ANY_TAG, *comm, false)? else { return Ok(true) };
         let is_wanted = |wanted: &Wanted| {
             (wanted.comm, wanted.source) == (number, source)
                 && (wanted.tag == seen.MPI_TAG || wanted.tag == ANY_TAG)
@@ -350,9 +338,7 @@ impl Foresight {
         };
         // An earlier message, or one that is too long or no frame, blocks this source until the current call is over.
         let Some(first) = self.wanted.iter().position(is_wanted) else { return Ok(self.all) };
-        // SAFETY: as above.
-        let taken =
-            unsafe { unexpected.open().take_ahead(context, (*comm, peers), &seen, (self.memory, self.all))? };
+        let taken = unexpected.open().take_ahead(context, (*comm, peers), &seen, (self.memory, self.all))?;
         if let Some(wanted) = self.wanted.get_mut(first) {
             wanted.times = if taken || self.all { wanted.times - 1 } else { 0 };
         }

@@ -19,7 +19,7 @@ use crate::operations::active::{Active, Finish};
 use crate::operations::persistent::Template;
 use record::{IN_USE, IN_USE_HERE, Record};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The event before which an operation without a request must complete.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -60,7 +60,7 @@ struct All {
 
 impl Requests {
     fn lock(&self) -> MutexGuard<'_, All> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+        crate::locked(&self.all)
     }
 
     fn change<R>(&self, change: impl FnOnce(&mut All) -> R) -> R {

@@ -147,7 +147,7 @@ impl Opened<'_> {
 
     /// Moves messages of `source` here, in order, up to the first one with `tag`, which another thread may have taken meanwhile. They stay
     /// with the MPI, matched, which takes neither time nor memory.
-    pub(crate) unsafe fn pull(
+    pub(crate) fn pull(
         &mut self,
         comm: MPI_Comm,
         peers: &Arc<Peers>,
@@ -156,8 +156,7 @@ impl Opened<'_> {
     ) -> Result<(), Error> {
         loop {
             self.messages.try_reserve(1).map_err(|_| ERR_NO_MEM)?;
-            // SAFETY: the program's own communicator, a source that has sent a message.
-            let matched = unsafe { match_one(source, ANY_TAG, comm) }.map_err(Error::raised)?;
+            let matched = match_one(source, ANY_TAG, comm).map_err(Error::raised)?;
             let Some((message, status)) = matched else { return Ok(()) };
             self.messages.push(Unreceived::matched(comm, peers, message, &status));
             if status.MPI_TAG == tag {
@@ -168,10 +167,7 @@ impl Opened<'_> {
 
     /// Takes the message that a probe has `seen`, to decode it ahead, if it is still the first of its source, may be a frame, and all such
     /// messages take at most `most` bytes; returns whether it did. `all`: for tests, others are matched, too, but not received.
-    ///
-    /// # Safety
-    /// `comm` must be a communicator of the program.
-    pub(crate) unsafe fn take_ahead(
+    pub(crate) fn take_ahead(
         &mut self,
         context: &Context,
         (comm, peers): (MPI_Comm, &Arc<Peers>),
@@ -184,13 +180,11 @@ impl Opened<'_> {
             return Ok(false);
         }
         // Another thread may have taken the message before this one had the lock, and only the first message may be taken.
-        // SAFETY: the caller vouches for the communicator.
-        let first = unsafe { look_into_the_mpi(source, ANY_TAG, comm, false)? };
+        let first = look_into_the_mpi(source, ANY_TAG, comm, false)?;
         if !first.is_some_and(|first| first.MPI_TAG == tag && received_bytes(&first) == len) {
             return Ok(false);
         }
-        // SAFETY: as above; the source has sent a message.
-        unsafe { self.pull(comm, peers, source, tag)? };
+        self.pull(comm, peers, source, tag)?;
         match self.messages.last_mut().filter(|last| is_candidate && last.matches(comm, source, tag)) {
             Some(last) => last.receive(context, true).map(|()| true),
             None => Ok(false),
@@ -241,7 +235,7 @@ pub(crate) struct Matched {
 
 impl Matched {
     pub(crate) fn put(&self, handle: MPI_Message, taken: Taken) {
-        let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut messages = crate::locked(&self.messages);
         messages.insert(handle.key(), taken);
         self.count.store(messages.len(), Ordering::Release);
     }
@@ -250,7 +244,7 @@ impl Matched {
         if self.count.load(Ordering::Acquire) == 0 {
             return None;
         }
-        let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut messages = crate::locked(&self.messages);
         let found = messages.remove(&handle.key());
         self.count.store(messages.len(), Ordering::Release);
         found
@@ -258,17 +252,14 @@ impl Matched {
 }
 
 /// The MPI's own probe.
-///
-/// # Safety
-/// The arguments must be what the caller of a probe gave.
-pub(crate) unsafe fn look_into_the_mpi(
+pub(crate) fn look_into_the_mpi(
     source: c_int,
     tag: c_int,
     comm: MPI_Comm,
     block: bool,
 ) -> Result<Option<MPI_Status>, Error> {
     let (mut flag, mut status) = (1, empty_status());
-    // SAFETY: the caller vouches for the arguments.
+    // SAFETY: the arguments of a probe; valid output pointers.
     called(unsafe {
         if block {
             real::MPI_Probe(source, tag, comm, &raw mut status)

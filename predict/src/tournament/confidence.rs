@@ -18,7 +18,7 @@ const MEMORY: u8 = 60;
 
 impl Share {
     fn learn(&mut self, hit: bool) {
-        // Neither division nor branch, because this runs for every expert at every call. Shrinks the distance from the outcome.
+        // No division and no branch, because this runs for every expert at every call. Shrinks the distance from the outcome.
         let shift = (self.outcomes + 2).ilog2();
         let came = if hit { u16::MAX } else { 0 };
         let distance = self.value ^ came;
@@ -34,7 +34,8 @@ pub(super) struct Confidence {
 }
 
 impl Confidence {
-    /// Initially, a higher grade means a higher rate; of experts with the same grade, the first has the highest. `least`, in 1/65536, is the minimum.
+    /// Initially, a higher grade means a higher rate; among experts with the same grade, the first has the highest. `least`, in 1/65536, is the
+    /// minimum.
     pub(super) fn new(least: u16) -> Self {
         let grade = |expert: usize, grade: usize| Share {
             value: least + (2_000 * grade - 400 * expert.min(grade)) as u16,

@@ -53,7 +53,7 @@ impl Contexts {
     /// Records the event that followed a context. If the event is `new`, an entry with its number referred to another event and was wrong.
     pub(super) fn learn(&mut self, context: Context, event: Event, new: bool) {
         let entry = &mut self.entries[usize::from(context.place)];
-        // No branches: the case is as unpredictable as the calls.
+        // No branches, because which case applies is as unpredictable as the calls.
         let same = (entry.check == context.check) & (entry.event == event);
         let replaced = !same & ((entry.sure == 0) | (entry.event == NONE));
         let surer = if new { 0 } else { (entry.sure + 1).min(SUREST) };

@@ -1,5 +1,5 @@
-//! Events, each a message at a call site, and their numbers. The number of events is bounded: one that has not been seen for long is replaced by a
-//! new one.
+//! Events, each a message at a call site, and their numbers. The number of events is bounded: a new event replaces one that has not been seen for
+//! long.
 
 use super::hash;
 use crate::Envelope;
@@ -12,7 +12,7 @@ pub(super) const NONE: Event = u16::MAX;
 
 /// The maximum number of known events.
 pub(super) const EVENTS: usize = 768;
-/// The number of buckets in the index, as many as a byte has values, and of entries in each.
+/// The number of buckets in the index (as many as a byte has values), and of entries in each.
 const BUCKETS: usize = 256;
 const WAYS: usize = 8;
 /// The bits of an index entry that hold the number, unless it is `NONE`.
@@ -51,7 +51,7 @@ impl Events {
 
     /// The message of an event; for `NONE`, one without arguments.
     ///
-    /// Returned by reference: reading back a copy immediately would cost more than everything that is done with it.
+    /// Returned by reference: reading back a copy at once would cost more than all the work on it.
     pub(super) fn envelope(&self, event: Event) -> &Envelope {
         const NOTHING: &Envelope = &Envelope { buffer: 0, count: 0, source: 0, tag: 0, datatype: 0, comm: 0 };
         self.envelopes.get(usize::from(event)).unwrap_or(NOTHING)

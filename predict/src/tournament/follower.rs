@@ -1,4 +1,4 @@
-//! Follows a place in the past that resembles the present; the call that came next there is predicted.
+//! Follows a place in the past that resembles the present, and predicts the call that came next there.
 
 use super::hash;
 use super::history::{HISTORY, History};
@@ -22,7 +22,7 @@ pub(super) struct Follower {
     place: u64,
     /// The length of the match: the number of previous calls that agree.
     len: u32,
-    /// For each context, the place after its last occurrence, modulo the length of the history, with a check of the context above that.
+    /// For each context, the place after its last occurrence, modulo the length of the history, with a check of the context in the bits above.
     places: Box<[u16; PLACES]>,
 }
 
@@ -63,7 +63,7 @@ impl Follower {
             let slot = &mut self.places[(mixed >> 32) as usize % PLACES];
             let entry = (mixed >> 48) as u16 & !CALL | (now % HISTORY as u64) as u16;
             let known = core::mem::replace(slot, entry);
-            // The check excludes most other contexts at lower cost than comparing calls.
+            // The check excludes most other contexts more cheaply than comparing calls.
             if (known ^ entry) & !CALL == 0 && (self.len as usize) < length {
                 // The most recent call with this number, modulo the length of the history.
                 let back = u64::from(entry.wrapping_sub(known) & CALL);

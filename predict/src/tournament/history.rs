@@ -41,7 +41,8 @@ impl History {
 
 /// Hashes of the last calls, for several lengths.
 ///
-/// An item is removed with the value with which it was added, since an event's number may be reassigned in between.
+/// An item is removed with the value with which it was added, because an event's number may be reassigned in
+/// between.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rolling<const N: usize> {
     values: [u64; N],

@@ -148,7 +148,7 @@ impl Round {
         self.chosen = chosen.map(|expert| expert as u8);
     }
 
-    /// Of the first `N` experts, the one with a prediction and the highest hit rate; the first if there are several.
+    /// Of the first `N` experts, the one with a prediction and the highest hit rate; the first one if there are ties.
     fn best<const N: usize>(&self, share: impl Fn(usize, &Opinion) -> u16) -> Option<usize> {
         let mut best = 0;
         // The expert's number in the low bits makes keys unique, so the maximum is found without branches.
@@ -198,7 +198,7 @@ impl Round {
     /// An expert's confidence in its message, if its site is right.
     pub(super) fn grade_of_message(&self, expert: usize, from: &Tables) -> u8 {
         let Opinion { site, grade, .. } = self.opinions[expert];
-        // For the structure, the confidence in the change since then.
+        // For the structure expert, the confidence in the change since then.
         if expert == STRUCTURE { from.sites.get(site).steady } else { grade }
     }
 

@@ -7,7 +7,7 @@ use alloc::boxed::Box;
 
 /// The maximum number of known call sites.
 const SITES: usize = 256;
-/// The number of places where a site is looked for.
+/// The number of places where a site is looked up.
 const REACH: usize = 8;
 /// The maximum of the counters.
 const SUREST: u8 = 7;
@@ -18,7 +18,7 @@ pub(super) struct Site {
     tag: Tag,
     /// The last events here, newest first.
     pub(super) last: [Event; 2],
-    /// Two events whose difference is that between the last event here and the past one that corresponded to it.
+    /// Two events whose difference is that between the last event here and the corresponding past event.
     pub(super) shift: [Event; 2],
     /// How often the last event recurred.
     pub(super) constant: u8,

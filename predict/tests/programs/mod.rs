@@ -1,4 +1,4 @@
-//! Receive calls as programs of various kinds make them. Each function returns those of one rank.
+//! Receive calls of various kinds of programs. Each function returns those of one rank.
 #![allow(unreachable_pub, dead_code, reason = "a module of tests, of which not all need all of it")]
 
 use mpress_predict::{Envelope, Tag};
@@ -106,7 +106,7 @@ pub fn counted_tags() -> Vec<Call> {
     calls
 }
 
-/// Buffers used in rotation, in a different number at each place.
+/// Buffers used in rotation, a different number of them at each place.
 pub fn rotating_buffers() -> Vec<Call> {
     let mut calls = Vec::new();
     for step in 0..900_u64 {

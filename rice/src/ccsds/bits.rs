@@ -14,14 +14,15 @@ pub(super) struct Writer<'a, 'b> {
     out: &'a mut Out<'b>,
     /// The maximum length of `out`.
     limit: usize,
-    /// Bytes that are not in `out` yet. A block of 64 samples of 32 bits, with everything that may precede it, has less than 300 bytes.
+    /// Bytes that are not in `out` yet. A block of 64 samples of 32 bits, with everything that may precede it, has fewer than 300
+    /// bytes.
     bytes: [u8; 512],
     end: End,
 }
 
 /// The write position: after `at` whole bytes there are `filled` bits, below 8, which are the first ones of `word`.
 ///
-/// Loops work on a copy of it, so that it stays in registers.
+/// Loops work on a copy, so that it stays in registers.
 #[derive(Clone, Copy, Debug)]
 struct End {
     at: usize,
@@ -76,7 +77,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         let (fours, rest) = numbers.as_chunks::<4>();
         for four in fours {
             let [a, b, c, d] = four.map(|number| number >> parameter);
-            // The sum is not computed, and so cannot overflow, unless all four numbers are small.
+            // Unless all four numbers are small, the sum is not computed, so it cannot overflow.
             if (a | b | c | d) < MOST && a + b + c + d + 4 <= MOST {
                 let code = ((1 << (b + 1) | 1) << (c + 1) | 1) << (d + 1) | 1;
                 end.put(&mut self.bytes, code, a + b + c + d + 4);
@@ -98,7 +99,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         }
     }
 
-    /// The same, `N` numbers at a time, which together have at most [`MOST`] bits.
+    /// The same, for `N` numbers at a time, which together have at most [`MOST`] bits.
     #[inline(always)]
     fn put_groups<const N: usize>(&mut self, bits: u32, numbers: &[u32]) {
         let mut end = self.end;
@@ -132,7 +133,7 @@ impl<'a, 'b> Writer<'a, 'b> {
     }
 }
 
-/// Reads bits. Past the end there are zeros; the caller must occasionally check whether the end has been passed.
+/// Reads bits. Past the end there are zeros; the caller must occasionally check that the end has not been passed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reader<'a> {
     wire: Wire<'a>,
@@ -231,7 +232,7 @@ impl<'a> Reader<'a> {
         self.skip(ahead);
     }
 
-    /// The number of zeros before the next one, if the window has no one.
+    /// The number of zeros before the next one, for a window without a one.
     #[cold]
     #[inline(never)]
     fn zeros(&self, most: u32) -> Result<u32, DecodeError> {
@@ -246,11 +247,11 @@ impl<'a> Reader<'a> {
             }
             zeros = zeros.saturating_add(MOST);
         }
-        // The one of a valid code would be at `most` at the latest.
+        // In a valid code, the one comes after at most `most` zeros.
         Err(if most as usize >= bits_left { truncated } else { self.error(Corrupt) })
     }
 
-    /// The error for something that no encoder writes: perhaps `Truncated`, because the end has been passed.
+    /// The error for something that no encoder writes; `Truncated` if the end has been passed.
     #[cold]
     pub(super) fn error(&self, kind: DecodeErrorKind) -> DecodeError {
         match self.check() {
@@ -273,7 +274,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The wire after the last byte that has been read in part or whole. The remaining bits of that byte must be 0.
+    /// The wire after the last byte of which any bit has been read. The remaining bits of that byte must be 0.
     ///
     /// # Errors
     /// `Truncated`, `Corrupt`.

@@ -1,4 +1,4 @@
-//! The frame codec: a header with the parameters of the stream after it.
+//! The frame codec: a header with the parameters of the stream that follows.
 #![forbid(unsafe_code)]
 
 use super::decode;
@@ -12,7 +12,7 @@ use mpress_codec_support::{Wire, put_header};
 
 /// Byte 0 of the header (format, section 9).
 const VERSION: u8 = 2;
-/// Byte 1 of the header of a message with a stream. Of a stored one it is 0.
+/// Byte 1 of the header of a message with a stream. For a stored message it is 0.
 const CODED: u8 = 1 << 3;
 
 /// The static description of codec 13.
@@ -39,8 +39,8 @@ impl Codec for Ccsds121 {
     }
 }
 
-/// Encodes messages of samples, all with the same parameters. A message with a sample outside their resolution is encoded with all bits of the bytes
-/// that a sample takes.
+/// Encodes messages of samples, all with the same parameters. A message with a sample outside their resolution is encoded with all bits of its
+/// bytes.
 #[derive(Clone, Debug)]
 pub struct Encoder {
     parameters: Parameters,
@@ -61,7 +61,7 @@ impl Encoder {
         self
     }
 
-    /// Writes header, stream and tail into less room than a stored message would take.
+    /// Writes header, stream and tail if they take less room than a stored message.
     fn coded(&self, parameters: Parameters, raw: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
         let (samples, tail) = raw.split_at(raw.len() / parameters.sample_len() * parameters.sample_len());
         put_header(&[VERSION, CODED], raw.len(), out)?;
@@ -88,7 +88,7 @@ impl Encode for Encoder {
                 result = out.all_or_nothing(|out| self.coded(self.parameters.widened(), raw, out));
             }
             if result.is_err() {
-                // The message does not become smaller.
+                // The message would not become smaller.
                 put_header(&[VERSION, 0], raw.len(), out)?;
                 out.extend_from_slice(raw)?;
             }
@@ -97,7 +97,7 @@ impl Encode for Encoder {
     }
 }
 
-/// Decodes messages, encoded with any parameters.
+/// Decodes messages encoded with any parameters.
 #[derive(Clone, Debug)]
 pub struct Decoder {
     simd: Simd,

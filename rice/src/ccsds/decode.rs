@@ -13,8 +13,8 @@ use mpress_codec::simd::Simd;
 use mpress_codec::{DecodeError, Full, Out};
 use mpress_codec_support::Wire;
 
-/// Fills all remaining room of `out` with the samples of a stream, written by this crate or any other encoder of the standard. The padding of the
-/// last block is ignored.
+/// Fills all remaining room of `out` with the samples of a stream written by this crate or by any other encoder of the standard. Ignores the
+/// padding of the last block.
 ///
 /// # Errors
 /// If `wire` is not consumed exactly or `out` is not filled exactly: `Truncated`, `Corrupt`, `Length`. `out` then has the same length as before.
@@ -76,7 +76,7 @@ impl<'a> Stream<'a, '_, '_> {
             out.extend_from_slice(raw).map_err(|Full| wire.error(Length))?;
             samples_left -= count;
         }
-        // The rest of a segment may extend past the message, a number of zero blocks may not.
+        // The rest of a segment may extend past the message; a number of zero blocks may not.
         if block.zeros.left > 0 && !block.zeros.rest_of_segment {
             return Err(block.reader.error(Length));
         }

@@ -35,7 +35,7 @@ impl fmt::Display for StreamError {
 
 impl core::error::Error for StreamError {}
 
-/// Appends the stream of `raw`, which consists of samples, to `out`. `aec_buffer_decode` of libaec can read it.
+/// Appends the stream of `raw`, which consists of samples, to `out`. libaec's `aec_buffer_decode` can read it.
 ///
 /// # Errors
 /// [`StreamError::Output`] if `out` has less room than [`Parameters::max_encoded_len`]. [`StreamError::Sample`] if `raw` does not consist of such
@@ -145,13 +145,13 @@ impl Stream<'_, '_> {
 
 /// The number of blocks in a segment. Runs of zero blocks do not extend from one segment to the next.
 pub(super) const SEGMENT: usize = 64;
-/// The code for the remainder of a segment, among the codes for numbers of zero blocks.
+/// The code for the remainder of a segment, one of the codes for numbers of zero blocks.
 pub(super) const REST_OF_SEGMENT: u32 = 4;
 
 /// Zero blocks that have not been written yet.
 struct Zeros {
     count: u32,
-    /// The reference sample that precedes the first one.
+    /// Stands in for the sample before the first one.
     reference: Option<u32>,
 }
 
@@ -193,10 +193,10 @@ impl<const J: usize> Block<J> {
         sample::narrow(&self.parameters, &mut self.samples)
     }
 
-    /// Computes the residuals. `before` starts with the sample before the block or, for the first block of an interval, whose first sample is the
-    /// reference, with the block itself. The residuals past a short block are 0, as if the last sample were repeated.
+    /// Computes the residuals. `before` starts with the sample before the block. The first block of an interval starts with the reference sample,
+    /// so there `before` starts with the block itself. The residuals past a short block are 0, as if the last sample were repeated.
     ///
-    /// `before` is read from the message again, because loads at a sample's distance from recent stores would have to wait for those.
+    /// `before` is read from the message again: a load at a sample's distance from recent stores would wait for them.
     #[inline(always)]
     fn map(&mut self, before: &[u8], is_first: bool) {
         let Self { parameters, samples, residuals } = self;

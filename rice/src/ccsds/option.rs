@@ -11,7 +11,7 @@ pub(super) struct Ids {
 }
 
 impl Ids {
-    /// The id of zero blocks, and, followed by a one, of the second extension.
+    /// The id of zero blocks; followed by a one, of the second extension.
     pub(super) const LOW_ENTROPY: u32 = 0;
 
     /// The id of uncompressed blocks.
@@ -38,15 +38,15 @@ pub(super) enum Coding {
     Uncompressed,
 }
 
-/// The coding of a block that takes the fewest bits. If `first` is 1, the first residual is not coded, as a reference sample takes its place; it must
-/// be 0.
+/// The coding of a block that takes the fewest bits. If `first` is 1, a reference sample replaces the first residual, which is not coded and must be
+/// 0.
 #[inline(always)]
 pub(super) fn best<const J: usize>(residuals: &[u32; J], first: usize, bits: u32, ids: Ids) -> Coding {
     let count = (J - first) as u32;
     let (mut coding, mut cost) = (Coding::Uncompressed, count * bits);
     let width = 32 - residuals.iter().fold(0, |union, residual| union | residual).leading_zeros();
-    // As in the Rice codec, no better parameter is below this: a single quotient would then cost more than the at most two bits per residual of the
-    // best one.
+    // As in the Rice codec, no better parameter is below this: with one, a single quotient would cost more than the at most two bits per residual of
+    // the best parameter.
     let least = width.saturating_sub(QUOTIENT_BITS);
     let mut quotients = [0; J];
     for (quotient, residual) in quotients.iter_mut().zip(residuals) {
@@ -60,7 +60,7 @@ pub(super) fn best<const J: usize>(residuals: &[u32; J], first: usize, bits: u32
             (coding, cost) = (Coding::Split(least + above), split_cost);
         }
     }
-    // With larger residuals it is never the best (`docs/format/rice.md`, section 10).
+    // With larger residuals it is never the best option (`docs/format/rice.md`, section 10).
     if least == 0 && sum < 4 * count && second_extension_cost(residuals) < u64::from(cost) {
         coding = Coding::SecondExtension;
     }
@@ -80,7 +80,7 @@ pub(super) fn pair_code([first, second]: [u32; 2]) -> u64 {
     sum * (sum + 1) / 2 + u64::from(second)
 }
 
-/// Below this number, the sum of a pair comes from a table.
+/// Below this pair number, a table gives the sum of a pair.
 const PAIRS: usize = 64;
 
 /// The inverse of [`pair_code`].

@@ -5,8 +5,8 @@ use super::option::Ids;
 
 /// The parameters of a stream. The stream does not contain them: the decoder must know them.
 ///
-/// They have the names of the standard and, in brackets, of libaec. A sample takes a whole number of bytes in the message: 1, 2 or 4, or 3 with
-/// [`with_three_bytes`](Self::with_three_bytes). Unused upper bits must be 0 or, for signed samples, equal to the sign bit.
+/// Parameters have the names of the standard and, in brackets, of libaec. A sample takes a whole number of bytes in the message: 1, 2 or 4, or 3
+/// with [`with_three_bytes`](Self::with_three_bytes). Unused upper bits must be 0 or, for signed samples, equal to the sign bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Parameters {
     pub(super) bits: u32,
@@ -20,7 +20,7 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Samples of 8 bits, otherwise as by [`new`](Self::new).
+    /// Samples of 8 bits; otherwise as by [`new`](Self::new).
     pub const BYTES: Self = Self::of(8);
 
     /// Samples of `bits` bits, the resolution *n* (`bits_per_sample`), 1 to 32. Unsigned, least significant byte first, with the preprocessor, in
@@ -111,7 +111,8 @@ impl Parameters {
         }
     }
 
-    /// The maximum stream length in bytes for `raw_len` bytes of samples; `None` if it overflows: every block uncompressed, the last one padded.
+    /// The maximum stream length in bytes for `raw_len` bytes of samples, when every block is uncompressed and the last one padded; `None` if it
+    /// overflows.
     #[must_use]
     pub fn max_encoded_len(&self, raw_len: usize) -> Option<usize> {
         let blocks = (raw_len / self.sample_len()).div_ceil(self.block);

@@ -1,14 +1,14 @@
 //! The unit-delay predictor and its mapper (CCSDS 121.0-B-3, section 4).
 //!
-//! The prediction of a sample is the previous sample. The difference becomes an unsigned number, small for small differences; since samples have a
-//! minimum and a maximum, every such number corresponds to a sample. Signed samples are passed with the sign bit flipped: the minimum is then 0, and
+//! The prediction of a sample is the previous sample. The difference becomes an unsigned number, small for small differences. Samples have a minimum
+//! and a maximum, so each such number corresponds to a sample. Signed samples are passed with the sign bit flipped: the minimum is then 0, and
 //! nothing else changes.
 #![forbid(unsafe_code)]
 
 /// The residual of a sample, given the previous one; neither exceeds `greatest`.
 #[inline(always)]
 pub(super) fn residual(sample: u32, before: u32, greatest: u32) -> u32 {
-    // Up to this distance there are samples on both sides.
+    // Up to this distance, there are samples on both sides.
     let reach = before.min(greatest.wrapping_sub(before));
     let distance = sample.abs_diff(before);
     let below = u32::from(sample < before);
@@ -23,11 +23,11 @@ pub(super) fn sample(residual: u32, before: u32, greatest: u32) -> u32 {
     if distance > reach {
         return far(residual, before, reach);
     }
-    // An odd residual is below. Only this addition depends on the previous sample.
+    // An odd residual means a smaller sample. Only this addition depends on the previous sample.
     before.wrapping_add(residual >> 1 ^ (residual & 1).wrapping_neg())
 }
 
-/// The sample on the side that still has any. A separate function, so that it is a branch and not a selection between two results.
+/// The sample on the side that still has samples. A separate function, so that it is a branch and not a selection between two results.
 #[cold]
 #[inline(never)]
 fn far(residual: u32, before: u32, reach: u32) -> u32 {

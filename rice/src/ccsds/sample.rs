@@ -17,7 +17,7 @@ pub(super) fn read<const J: usize>(parameters: &Parameters, bytes: &[u8], sample
     ) {
         let bytes = bytes.as_chunks().0;
         match bytes.first_chunk::<J>() {
-            // Nearly always a whole block, whose length the compiler then knows.
+            // Nearly always a whole block, so the compiler then knows its length.
             Some(bytes) => samples.iter_mut().zip(bytes).for_each(|(to, bytes)| *to = sample(*bytes)),
             None => samples.iter_mut().zip(bytes).for_each(|(to, bytes)| *to = sample(*bytes)),
         }
@@ -33,7 +33,7 @@ pub(super) fn read<const J: usize>(parameters: &Parameters, bytes: &[u8], sample
     }
 }
 
-/// Writes samples in the format of [`read`], as many as fit in `bytes`.
+/// Writes as many samples as fit in `bytes`, in the format of [`read`].
 #[inline(always)]
 pub(super) fn write(parameters: &Parameters, samples: &[u32], bytes: &mut [u8]) {
     #[inline(always)]

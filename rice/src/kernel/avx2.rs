@@ -52,7 +52,7 @@ fn sums<W: Word>(v: __m256i) -> __m256i {
         v = add::<W>(v, _mm256_slli_si256::<4>(v));
     }
     v = add::<W>(v, _mm256_slli_si256::<8>(v));
-    // So far each half is separate: the lower half's last word is added to all of the upper half.
+    // So far the halves are separate: the lower half's last word is added to each word of the upper half.
     let lower = _mm256_permute2x128_si256::<0x08>(v, v);
     add::<W>(v, last_of_halves::<W>(lower))
 }

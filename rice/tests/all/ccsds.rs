@@ -75,7 +75,7 @@ fn broken_streams_are_refused_for_the_right_reason() {
     let eight = new(8).with_block(8).unwrap();
     let plain = eight.with_preprocessor(false).with_interval(70).unwrap();
     let said = |text: &str, blocks: usize| samples(&plain, &bits(text), 8 * blocks).map(|_| ());
-    // As many blocks as there are; as many as there may be.
+    // As many blocks as the message has; as many as it may have.
     assert_eq!(said("0000 1 0000 1", 2), Ok(()));
     assert_eq!(said("0000 00001", 64), Ok(()));
     assert_eq!(said("0000 00001", 2), Ok(()));
@@ -93,7 +93,7 @@ fn broken_streams_are_refused_for_the_right_reason() {
         let result = said(text, blocks);
         assert_eq!(result, Err(kind), "{text}");
     }
-    // There must be no residual at the position of the reference sample.
+    // The residual at the position of the reference sample must be 0.
     let pair = |text: &str| samples(&eight, &bits(text), 8);
     assert!(pair("0001 00000101 1 1 1 1").is_ok() && pair("0001 00000101 001 1 1 1").is_ok());
     assert_eq!(pair("0001 00000101 01 1 1 1"), Err(Corrupt));
@@ -152,7 +152,7 @@ fn the_frame_codec_says_what_it_needs() {
     let mut encoder = Encoder::new(parameters);
     // Header: version; the stream flag; length; 12 bits, blocks of 8; an interval of 128; signed, preprocessed.
     let wire = encode(&mut encoder, &[9; 17]);
-    assert_eq!(wire[..6], [2, 8, 17, 15, 127, 0x30], "0x909 is no signed sample of 12 bits");
+    assert_eq!(wire[..6], [2, 8, 17, 15, 127, 0x30], "0x909 is not a signed sample of 12 bits");
     let wire = encode(&mut encoder, &[5, 0].repeat(80));
     assert_eq!(wire[..7], [2, 8, 0xa0, 1, 11, 127, 0x30]);
     // The stream is that of the standard.
@@ -164,7 +164,7 @@ fn the_frame_codec_says_what_it_needs() {
     assert_eq!(encoder.max_encoded_len(usize::MAX), None);
     let said = |wire: &[u8], len| decode(&mut Decoder::new(), wire, len);
     for (wire, len, kind) in [
-        (&[1, 0, 0][..], 0, Unsupported), // as it once was
+        (&[1, 0, 0][..], 0, Unsupported), // as in version 1
         (&[2], 0, Truncated),
         (&[2, 0], 0, Truncated),
         (&[2, 0, 1], 0, Length),

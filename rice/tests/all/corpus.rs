@@ -1,4 +1,5 @@
-//! Every message of integers of the corpus of real ones, if it is next to the repository, and some of the other messages are restored at every tier.
+//! Round-trips every message of integers in the corpus of real messages, if it is next to the repository, and some of its other messages, at every
+//! tier.
 
 use mpress_codec::conformance::{decode, encode, tiers};
 use mpress_codec::{Decode, Encode};

@@ -1,4 +1,4 @@
-//! Random messages of many kinds are restored exactly, every tier writes the same bytes, and random wires do no harm.
+//! Random messages of many kinds round-trip exactly, every tier writes the same bytes, and random wires do no harm.
 
 use crate::header;
 use mpress_codec::DecodeErrorKind;
@@ -54,7 +54,7 @@ fn parameters() -> impl Strategy<Value = Parameters> {
     )
 }
 
-/// The wire of `raw`, which is the same at all tiers and decoded by all.
+/// The wire of `raw`, which is the same at all tiers and which all tiers decode.
 fn come_back<W: Word>(raw: &[u8], mapping: Option<Mapping>) -> Vec<u8> {
     let mut wires = tiers().into_iter().map(|simd| {
         let mut encoder = mapping.map_or(Encoder::<W>::auto(), Encoder::new).with_simd(simd);
@@ -64,7 +64,7 @@ fn come_back<W: Word>(raw: &[u8], mapping: Option<Mapping>) -> Vec<u8> {
         wire
     });
     let first = wires.next().unwrap();
-    assert!(wires.all(|wire| wire == first), "{mapping:?}: other bytes at another tier");
+    assert!(wires.all(|wire| wire == first), "{mapping:?}: different bytes at another tier");
     first
 }
 
@@ -76,7 +76,7 @@ fn come_back_ccsds(raw: &[u8], parameters: Parameters) -> Vec<u8> {
         wire
     });
     let first = wires.next().unwrap();
-    assert!(wires.all(|wire| wire == first), "{parameters:?}: other bytes at another tier");
+    assert!(wires.all(|wire| wire == first), "{parameters:?}: different bytes at another tier");
     first
 }
 

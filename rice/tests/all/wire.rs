@@ -77,7 +77,7 @@ fn broken_wires_are_refused_for_the_right_reason() {
     ] {
         assert_eq!(said(&wire, 8), Err(kind), "{wire:?}");
     }
-    // The header that was once of version 1, and one that there may be.
+    // The header of the old version 1, and a valid one.
     assert_eq!(said(&[1, 0], 0), Err(Unsupported));
     assert_eq!(said(&[3, 0], 0), Err(Unsupported));
     assert_eq!(said(&[2, 1], 0), Err(Length));
@@ -123,7 +123,7 @@ fn every_tier_refuses_quotients_that_no_encoder_writes<W: Word>() {
             for (i, one) in
                 [0, edge - 1, edge, edge + 1, 255, 256, 257, 300, 511, 512].into_iter().enumerate()
             {
-                // One quotient that may be too great among small ones, where the unary part has room for it.
+                // One quotient that may be too great, among small ones, where the unary part has room for it.
                 let at = noise(k as usize * 50 + len + i) as usize % len;
                 let mut all: Vec<_> = (0..len).map(|i| noise(i) % edge.min(2)).collect();
                 all[at] = one;
@@ -154,7 +154,7 @@ fn quotients_that_no_encoder_writes_are_corrupt() {
     assert_eq!((decode(&mut Decoder::<u8>::new(), &wire, 8), raw), (Err(Corrupt), None));
 }
 
-/// Noise, all of whose blocks are stored.
+/// Noise; all its blocks are stored.
 fn bound_is_exact<W: Word>() {
     for words in [0, 1, 2, 255, 256, 257, 512, 513, 1000] {
         for tail in [0, size_of::<W>() - 1] {

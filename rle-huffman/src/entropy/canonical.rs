@@ -18,7 +18,8 @@ impl Codes {
     /// Shorter codes come before longer ones, and codes of one length are in the order of their symbols.
     #[inline(always)]
     pub(crate) fn new(lengths: &Lengths) -> Self {
-        // Each quarter of the symbols has its own counts: repeated equal lengths would have to wait for their own count.
+        // Each quarter of the symbols has its own counts: otherwise repeated equal lengths would wait for their own
+        // count.
         let quarters = lengths.as_chunks::<QUARTER>().0;
         let mut of_length = [[0_u16; 16]; 4];
         for i in 0..QUARTER {

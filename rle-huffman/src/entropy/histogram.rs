@@ -13,7 +13,7 @@ const NOISE: u32 = 8 * 256 - 40;
 /// Fewer bytes than this are counted in a single table.
 const FEW: usize = 1024;
 
-/// Counts the bytes of a plane. If there are many, uses eight tables: repeated equal bytes would have to wait for their own count.
+/// Counts the bytes of a plane. For many bytes, uses eight tables: otherwise repeated equal bytes would wait for their own count.
 #[inline(always)]
 pub(crate) fn count(bytes: &[u8]) -> Counts {
     let mut counts = [0; 256];
@@ -40,7 +40,7 @@ pub(crate) fn count(bytes: &[u8]) -> Counts {
     counts
 }
 
-/// Whether some samples of a plane look like noise, so that counting its bytes is not worthwhile.
+/// Whether some samples of a plane look like noise, so that counting its bytes does not pay.
 #[inline(always)]
 pub(crate) fn is_noise(plane: &[u8]) -> bool {
     if plane.len() < 4 * SAMPLE {

@@ -23,7 +23,7 @@ type Weights = [u32; 512];
 const NONE: u32 = 1 << 30;
 
 /// The sum of the two lightest among the symbols from `symbol` on and the nodes from `node` on, and how many of the two are symbols; symbols win
-/// ties. Uses branches, because two symbols mostly follow two symbols and the next step then need not wait for this one.
+/// ties. Uses branches, because two symbols mostly follow two symbols, and the next step then need not wait for this one.
 #[inline(always)]
 fn lightest_two(symbols: &Weights, symbol: usize, nodes: &Weights, node: usize) -> (u32, usize) {
     let [a, b] = [symbol, symbol + 1].map(|at| symbols[at % 512]);
@@ -41,7 +41,7 @@ fn lightest_two(symbols: &Weights, symbol: usize, nodes: &Weights, node: usize) 
 #[inline(always)]
 fn unlimited(weights: &Weights, n: usize) -> Lengths {
     let mut nodes = [NONE; 512];
-    // The parent of each symbol and node. An entry of one that is not taken now is overwritten when it is.
+    // The parent of each symbol and node. The entry of one that is not taken yet is overwritten when it is.
     let (mut above_symbol, mut above_node) = ([0_u8; 512], [0_u8; 512]);
     let (mut symbol, mut node) = (0, 0);
     for next in 0..n - 1 {
@@ -65,8 +65,8 @@ fn unlimited(weights: &Weights, n: usize) -> Lengths {
     lengths
 }
 
-/// Package-merge (Larmore and Hirschberg 1990): at each bit, from the last one to the first, forms packages of the two lightest among the symbols
-/// and the packages of the bit after it. The length of a symbol is the number of bits at which it is taken.
+/// Package-merge (Larmore and Hirschberg 1990). At each bit, from the last one to the first, forms packages of the two lightest among the symbols
+/// and the packages of the next bit. The length of a symbol is the number of bits at which it is taken.
 #[cold]
 fn limited(weights: &Weights, n: usize) -> Lengths {
     const BITS: usize = MAX_BITS as usize;

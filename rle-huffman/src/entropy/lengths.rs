@@ -12,7 +12,7 @@ use mpress_codec_support::Wire;
 /// symbol.
 pub(crate) const ROOM: usize = 512;
 
-/// The symbols of a code with their lengths. For a plane of a single value, this one has length 0.
+/// The symbols of a code with their lengths. In a plane of a single value, its length is 0.
 #[derive(Clone, Debug)]
 pub(crate) struct Alphabet {
     /// In the order of the symbols, each with its length in the low byte.
@@ -32,7 +32,7 @@ impl Alphabet {
         self.of_length[length as usize % 12] += 1;
     }
 
-    /// The value, if the plane has a single one.
+    /// The value of a plane that has only one.
     pub(crate) fn single(&self) -> Option<u8> {
         (self.len == 1).then_some((self.entries[0] >> 8) as u8)
     }
@@ -70,7 +70,7 @@ const STEPS: Codes = {
     steps
 };
 
-/// The number of bits of the difference between two lengths: that of [`STEPS`], in a vectorisable form; 0 if `to` is 0.
+/// The number of bits of the difference between two lengths, as in [`STEPS`], in a vectorisable form; 0 if `to` is 0.
 #[inline(always)]
 fn step_len(to: u8, from: u8) -> u16 {
     let by = to.abs_diff(from);
@@ -81,7 +81,7 @@ fn step_len(to: u8, from: u8) -> u16 {
 /// The base whose differences take the fewest bits; `None` if differences from the previous length take fewer. The lengths are followed by zeros.
 #[inline(always)]
 fn fixed_base(lengths: &[[u8; 32]]) -> Option<u8> {
-    // Loops, because the closures of iterators may not be compiled for the kernel's instructions.
+    // Loops, because closures of iterators may not be compiled for the kernel's instructions.
     let mut least = 0;
     let flat = lengths.as_flattened();
     for (from, to) in flat.iter().zip(flat.iter().skip(1)) {
@@ -183,7 +183,7 @@ pub(crate) fn read(wire: &mut Wire<'_>) -> Result<Alphabet, DecodeError> {
     let moves = bits.get(1) == 1;
     let mut symbol = 0;
     let mut least = 0;
-    // The remaining codes of the maximum length.
+    // The unused codes of the maximum length.
     let mut room = 1_u32 << MAX_BITS;
     while room > 0 {
         symbol += get_gamma(&mut bits)? - 1 + least;
@@ -224,7 +224,7 @@ fn get_gamma(bits: &mut Bits<'_, '_>) -> Result<u32, DecodeError> {
 #[inline(always)]
 fn get_length(bits: &mut Bits<'_, '_>, base: u32) -> Result<u32, DecodeError> {
     let next = bits.peek();
-    // A valid difference has no more; this many already lead from any length to an invalid one.
+    // A valid difference has no more; even this many lead from any length to an invalid one.
     let ones = next.leading_ones().min(MAX_BITS + 1);
     let is_long = ones > 2;
     bits.skip(ones + 1 + u32::from(is_long));

@@ -11,7 +11,7 @@ const LOOKUPS: usize = 5;
 /// The maximum number of symbols in an entry of [`Fours`].
 const MOST: usize = 4;
 
-/// A table of which five look-ups yield at most `WINDOW` bytes.
+/// A table for which five look-ups yield at most `WINDOW` bytes.
 pub(crate) trait Lookup<const WINDOW: usize> {
     /// Decodes from the top of `bits`. Returns the number of symbols and the number of bits they took.
     fn five(&self, bits: u64, window: &mut [u8; WINDOW]) -> (usize, usize);
@@ -20,7 +20,7 @@ pub(crate) trait Lookup<const WINDOW: usize> {
 /// For each 11 bits, the symbol whose code is a prefix of them.
 #[derive(Clone, Debug)]
 pub(crate) struct Ones {
-    /// The length in the low byte, the symbol in the high byte. Has spare entries, so that short ranges can be written at once.
+    /// The length is in the low byte, the symbol in the high byte. Has spare entries, so that short ranges can be written at once.
     entries: [u16; SIZE + SPARE],
 }
 
@@ -51,7 +51,7 @@ impl Ones {
         let mut at = 0;
         for entry in &Self::in_order(alphabet)[..alphabet.entries().len()] {
             let len = SIZE >> (entry & 15);
-            // The excess of a range is overwritten by the next one: codes are in ascending order.
+            // The next range overwrites the excess of a range: codes are in ascending order.
             match self.entries.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<SPARE>()) {
                 Some(few) if len <= SPARE => *few = [*entry; SPARE],
                 _ => self.entries[at..at + len].fill(*entry),
@@ -71,7 +71,7 @@ impl Ones {
 impl Lookup<LOOKUPS> for Ones {
     #[inline(always)]
     fn five(&self, mut bits: u64, window: &mut [u8; LOOKUPS]) -> (usize, usize) {
-        // The sum of the low bytes does not overflow a byte: five lengths are at most 55.
+        // The sum of the low bytes fits in a byte: five lengths are at most 55.
         let mut sum = 0;
         for symbol in window {
             let entry = u64::from(self.entries[(bits >> (64 - MAX_BITS)) as usize]);

@@ -15,7 +15,7 @@ use mpress_codec_support::Wire;
 
 /// Length in bytes of a stream's size field.
 const SIZE: usize = 2;
-/// The minimum length of a plane for which the table of four symbols per entry is worthwhile.
+/// The minimum length of a plane for which the table of four symbols per entry pays.
 const WORTH_FOURS: usize = 12 << 10;
 
 /// Appends the coded plane if that is shorter than the plane.

@@ -15,10 +15,10 @@ pub(super) fn lengths(ranking: &Ranking) -> Lengths {
     lengths
 }
 
-/// The lengths of the symbols below a node of this depth. `sums` has one more entry than there are symbols: the total weight before each.
+/// The lengths of the symbols below a node of this depth. `sums` has one more entry than there are symbols: the total weight before each symbol.
 ///
-/// Splits where the halves differ least; of two such places, at the one with fewer rare symbols. But no half gets more symbols than it has codes
-/// left, so that no code exceeds the limit.
+/// Splits where the halves differ least; of two such places, at the one with fewer rare symbols. No half may get more symbols than it has codes
+/// left, so no code exceeds the limit.
 fn split(sums: &[u32], lengths: &mut [u8], depth: u32) {
     let n = sums.len() - 1;
     if n < 2 {

@@ -70,7 +70,7 @@ fn together<const N: usize, const WINDOW: usize>(
 }
 
 impl Stream<'_> {
-    /// Decodes the rest symbol by symbol. Returns the offset after the last byte, whose unused bits must be zeros.
+    /// Decodes the remaining symbols one by one. Returns the offset after the last byte, whose unused bits must be zeros.
     #[inline(always)]
     fn finish(self, ones: &Ones, wire: &[u8]) -> Option<usize> {
         let mut at = self.at;

@@ -26,8 +26,8 @@ impl Kernel for Scalar {
     }
 }
 
-/// Repeats the body for each byte of a word of `$width`, with `$byte` constant: the compiler would otherwise not make vectors of the loop in it. For
-/// the same reason what contains it is inlined, so that the first element is a constant where it is 0.
+/// Repeats the body for each byte of a word of `$width`, with `$byte` constant; otherwise the compiler would not vectorise the loop in it. For the
+/// same reason the surrounding function is inlined, so that the first element is a constant where it is 0.
 macro_rules! each_byte {
     ($width:ident, $byte:ident, $body:block) => {
         each_byte!(@ $width, $byte, $body, 0, 1, 2, 3, 4, 5, 6, 7)

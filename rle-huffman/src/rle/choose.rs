@@ -1,4 +1,4 @@
-//! The choice of the symbols' width, by sampling.
+//! Chooses the symbols' width by sampling.
 #![forbid(unsafe_code)]
 
 use super::runs::least_run;
@@ -10,7 +10,7 @@ const PLACES: usize = 8;
 /// The bytes that a run takes besides its symbol. The symbol is not counted: otherwise bytes would win for a single long run.
 const TOKEN: usize = 2;
 
-/// The width whose runs save most; the greatest one if there are several.
+/// The width whose runs save most; the greatest one if there are ties.
 pub(super) fn width(raw: &[u8]) -> Width {
     let mut savings = [0; 4];
     // Samples begin at whole symbols of every width.

@@ -42,8 +42,8 @@ pub(super) fn plane<const S: usize>(wire: &mut Wire<'_>, plane: &mut [u8]) -> Re
     Ok(())
 }
 
-/// Copies `from` to the front of `to`. For a short one, if there is room, copies `STRIDE` bytes from `ahead`, which starts with it: the next token
-/// overwrites the excess.
+/// Copies `from` to the front of `to`. If `from` is short and there is room, copies `STRIDE` bytes from `ahead`, which starts with `from`; the
+/// next token overwrites the excess.
 #[inline(always)]
 fn copy(from: &[u8], ahead: &[u8], to: &mut [u8]) {
     match (to.first_chunk_mut::<STRIDE>(), ahead.first_chunk::<STRIDE>()) {

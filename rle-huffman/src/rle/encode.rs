@@ -20,7 +20,7 @@ pub(super) fn plane<const S: usize, K: Kernel>(
     if plane.len() < S {
         return Ok(false); // no symbol, so nothing becomes shorter
     }
-    // For a short plane, do not zero the marks of a long one.
+    // For a short plane, avoids zeroing the marks of a long one.
     if plane.len() <= BLOCK / 64 {
         tokens::<S, { BLOCK / 512 }, K>(kernel, plane, out)
     } else {

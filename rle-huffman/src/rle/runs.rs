@@ -1,8 +1,8 @@
-//! Finds runs from the marks of equal symbols: which are long enough, and where they begin and end.
+//! Finds runs from the marks of equal symbols: which runs are long enough, and where they begin and end.
 #![forbid(unsafe_code)]
 
-/// The minimum number of repeats that make a run, for symbols of this many bytes: four bytes, the maximum cost of a token unless the run is longer,
-/// and one symbol.
+/// The minimum number of repeats in a run, for symbols of this many bytes: four bytes (the maximum cost of a token unless the run is longer) and
+/// one symbol.
 pub(super) const fn least_run(symbol: usize) -> usize {
     4_usize.div_ceil(symbol)
 }
@@ -14,7 +14,7 @@ pub(super) struct Runs<'a, const S: usize> {
     /// The number of words taken.
     at: usize,
     words: usize,
-    /// Of the last word taken: the marks that are followed by enough others, and all marks in runs.
+    /// For the last word taken: the marks that are followed by enough others, and all marks in runs.
     long: u64,
     runs: u64,
     /// The marks of the next word.
@@ -49,7 +49,7 @@ impl<'a, const S: usize> Runs<'a, S> {
         Some((self.at - 1) * 64 + bit)
     }
 
-    /// Computes the marks in runs: those followed by enough others, and as many after each of these.
+    /// Computes the marks in runs: those followed by enough others, and the same number after each of these.
     #[inline(always)]
     fn take_word(&mut self) {
         let marks = self.next;

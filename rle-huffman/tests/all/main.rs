@@ -1,4 +1,4 @@
-//! All tests of the public interface except the golden vectors, in one program: most of each test binary would be the kernels.
+//! All tests of the public interface except the golden vectors, in one program, because the kernels would be most of each test binary.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test reports by panicking")]
 
 mod conformance;

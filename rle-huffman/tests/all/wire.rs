@@ -1,4 +1,4 @@
-//! The edges of the wire formats: header, bound, stored blocks and planes, and which wires are refused with which error.
+//! The edges of the wire formats: header, bound, stored blocks and planes, and the error for each refused wire.
 
 use crate::header;
 use crate::support_settings as settings;
@@ -83,13 +83,13 @@ fn broken_headers_and_blocks_are_refused() {
             (&[][..], 0, Truncated),
             (&[2], 0, Truncated),
             (&[2, 0], 0, Truncated),
-            // The header that was once of version 1.
+            // The header of the old version 1.
             (&[1, 0], 0, Unsupported),
             (&[0, 0], 0, Unsupported),
             (&[2, 0x80, 0], 0, Corrupt),
             (&[2, 1, 0], 0, Corrupt),
             (&[2, 4, 0], 0, Corrupt),
-            // A length in more bytes than it needs, and another one.
+            // A length in more bytes than it needs, and a wrong length.
             (&[2, 0, 0x80, 0], 0, Corrupt),
             (&[2, 0, 1], 0, Length),
             (&[2, 0, 0], 8, Length),
@@ -143,7 +143,7 @@ fn broken_tokens_are_refused() {
         (&[0x02, 7], Truncated),
         (&[0x0f], Truncated),
         (&[0xf1, 0x80], Truncated),
-        // Neither literals nor repeats; repeats without a symbol; more than there is room for.
+        // Neither literals nor repeats; repeats without a symbol; more than fits.
         (&[0x00], Corrupt),
         (&[0x80], Corrupt),
         (&[0x81, 7], Corrupt),

@@ -9,9 +9,9 @@ use std::time::Duration;
 /// MPI jobs use all cores; two at the same time would be slower than in sequence, and exceed time limits.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Far longer than any run here, on a busy machine, too; a job that takes this long hangs.
+/// Far longer than any run here takes, even on a busy machine; a job that takes this long hangs.
 const LIMIT: Duration = Duration::from_secs(600);
-/// MPICH may hang in `MPI_Finalize`, with some programs nearly always; `mpress-cluster` detects this, and the output up to then counts.
+/// MPICH may hang in `MPI_Finalize`, with some programs nearly always. `mpress-cluster` detects this, and the output up to then counts.
 const TRIES: u32 = 1;
 
 /// Does not use `eprintln!`: the harness hides the output of passing tests, and a skip must not look like a pass.
@@ -40,7 +40,7 @@ impl Rig {
         // Cargo puts examples next to the folder of test binaries.
         let test = std::env::current_exe().unwrap();
         let examples = test.parent().and_then(|deps| deps.parent()).unwrap().join("examples");
-        // A failed test poisons the lock; that does not affect the next test.
+        // A failed test poisons the lock, which does not affect the next test.
         let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         Some(Self { mpi, shim, examples, _turn: turn })
     }

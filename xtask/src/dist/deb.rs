@@ -5,11 +5,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{VERSION, copied, epoch, filled, glibc, output, write};
+use super::{VERSION, epoch, filled, glibc};
 use crate::build;
 use crate::error::Error;
-use crate::paths::Paths;
-use crate::step;
+use crate::paths::{Paths, copied, write};
+use crate::step::{self, output};
 
 /// The Debian revision, which counts from 1.
 const REVISION: u32 = 1;
@@ -19,7 +19,7 @@ const LIBRARIES: [(&str, &str); 1] = [("libgcc_s.so.1", "libgcc-s1")];
 /// The system libraries that libc6 contains.
 const OF_LIBC: [&str; 6] =
     ["libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2"];
-/// A library that the program has loaded before a shim is loaded into it; a system without this MPI does not load that shim.
+/// A library that the program has loaded before it loads a shim; a system without this MPI does not load that shim.
 const OF_THE_PROGRAM: &str = "libmpi.so.40";
 
 /// The mail address of the package's maintainer.
@@ -89,7 +89,7 @@ pub(super) fn pack(paths: &Paths, tree: &Path, out: &Path) -> Result<PathBuf, Er
 
     let file = out.join(format!("mpress_{version}_{}.deb", architecture()));
     let mut dpkg = Command::new("dpkg-deb");
-    // The fastest level; the highest takes six times as long for a package that is a tenth smaller.
+    // The fastest level; the highest level takes six times as long for a package that is a tenth smaller.
     dpkg.args(["--root-owner-group", "-Zxz", "-z1", "--build"]).arg(&root).arg(&file);
     step::run("Debian package", dpkg.env("SOURCE_DATE_EPOCH", epoch(paths).to_string()))?;
     fs::remove_dir_all(&root).map_err(Error::file(&root))?;

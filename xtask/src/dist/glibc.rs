@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::output;
 use crate::error::Error;
+use crate::step::output;
 
 /// Finds it from the versions of the functions that they use, such as `2.34`.
 pub(super) fn needed(files: &[PathBuf]) -> Result<String, Error> {

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{Parts, VERSION, copied, filled, glibc, licences, name, write};
+use super::{Parts, VERSION, filled, glibc, licences, name};
 use crate::build::{self, PRELOAD};
 use crate::error::Error;
-use crate::paths::Paths;
+use crate::paths::{Paths, copied, write};
 use crate::step;
 
 /// Lays out the tree in this folder. The command itself generates man pages and completions.
@@ -32,7 +32,7 @@ pub(super) fn lay_out(paths: &Paths, parts: &Parts, out: &Path) -> Result<PathBu
         let path = root.join(path);
         fs::read_to_string(&path).map_err(Error::file(path))
     };
-    // Without the marks that name the tests of its commands.
+    // Without the marks that give the tests of its commands.
     let readme: String = source("xtask/dist/README.md")?
         .split_inclusive('\n')
         .filter(|line| !line.starts_with("<!--"))

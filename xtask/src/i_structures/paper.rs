@@ -1,7 +1,7 @@
 //! The paper's figures: Table 1, and what its text says about figures 1 to 3. The plots themselves show no numbers.
 
-/// Messages without a cache with 2, 4 and 8 processing elements (Table 1). With a cache and blocks of CB elements the paper has 1/CB of the messages
-/// with blocks of 1.
+/// Messages without a cache with 2, 4 and 8 processing elements (Table 1). With a cache and blocks of CB elements, the paper has 1/CB of the
+/// messages with blocks of 1.
 const DIS: [(&str, [u64; 3]); 2] =
     [("mm", [2_097_152, 3_145_728, 3_670_016]), ("fft", [16_384, 40_960, 81_920])];
 /// Messages with a cache and blocks of 1.

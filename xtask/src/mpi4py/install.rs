@@ -69,8 +69,8 @@ impl Installed {
         self.preloaded.clone()
     }
 
-    /// Gives the MPI that programs are linked to the name that the wheels look for; Debian's name for MPICH's library differs. A library that has the
-    /// name already stays in place, because it may find other libraries relative to its path.
+    /// Gives the program's MPI library the name that the wheels look for; Debian's name for MPICH's library differs. A library that already has the
+    /// name stays in place, because it may find other libraries relative to its path.
     fn link(&mut self, path: &OsStr) -> Result<(), Error> {
         let libraries = self.libraries();
         fs::create_dir_all(&libraries).map_err(Error::file(&libraries))?;

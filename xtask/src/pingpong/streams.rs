@@ -9,10 +9,10 @@ use mpress_cluster::{Cluster, Config, Mpi, Rate};
 use crate::build;
 use crate::error::Error;
 use crate::median::median;
-use crate::paths::Paths;
+use crate::paths::{Paths, write};
 
-/// The links in Mbit/s.
-const LINKS: [u64; 4] = [1_000, 2_500, 10_000, 25_000];
+/// The links in Gbit/s, as text and in Mbit/s.
+const LINKS: [(&str, u64); 4] = [("1", 1_000), ("2.5", 2_500), ("10", 10_000), ("25", 25_000)];
 /// Lengths in bytes of messages between two ranks.
 const LENGTHS: [&str; 5] = ["65536", "262144", "1048576", "4194304", "16777216"];
 /// Lengths in bytes of the blocks of collectives.
@@ -64,16 +64,16 @@ pub(crate) struct Options {
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub(crate) format: Format,
     /// Only over this link, in Gbit/s (with `streams`)
-    #[arg(long)]
-    pub(crate) link: Option<f64>,
-    /// Only this pattern, one-way, exchange, allreduce, bcast, allgather or alltoall (with `streams`)
-    #[arg(long)]
+    #[arg(long, value_parser = LINKS.map(|(gbit, _)| gbit))]
+    pub(crate) link: Option<String>,
+    /// Only this pattern (with `streams`)
+    #[arg(long, value_parser = PATTERNS.map(|pattern| pattern.name))]
     pub(crate) pattern: Option<String>,
-    /// Only this data, bt, is or random (with `streams`)
-    #[arg(long)]
+    /// Only this data (with `streams`)
+    #[arg(long, value_parser = ["bt", "is", "random"])]
     pub(crate) data: Option<String>,
     /// Only with this MPI (with `streams`)
-    #[arg(long)]
+    #[arg(long, value_parser = of_debian)]
     pub(crate) mpi: Option<Mpi>,
 }
 
@@ -82,6 +82,12 @@ struct Data {
     name: &'static str,
     file: PathBuf,
     elements: &'static str,
+}
+
+/// One of the MPIs that are measured.
+fn of_debian(name: &str) -> Result<Mpi, String> {
+    let mpi = Mpi::ALL.into_iter().find(|mpi| mpi.name() == name);
+    mpi.ok_or_else(|| format!("there are {}", Mpi::ALL.map(Mpi::name).join(" and ")))
 }
 
 pub(crate) fn run(paths: &Paths, options: &Options) -> Result<(), Error> {
@@ -99,9 +105,8 @@ pub(crate) fn run(paths: &Paths, options: &Options) -> Result<(), Error> {
     }
     for mpi in mpis {
         let program = super::c_program(paths, mpi, "streams")?;
-        for link in LINKS {
-            let gbit = link as f64 / 1e3;
-            if options.link.is_some_and(|only| only != gbit) {
+        for (gbit, link) in LINKS {
+            if options.link.as_ref().is_some_and(|only| only != gbit) {
                 continue;
             }
             let cluster = Cluster::new(Config { nodes: 2, rate: Some(Rate::mbit(link)) })?;
@@ -190,11 +195,7 @@ fn data(paths: &Paths) -> Result<Vec<Data>, Error> {
         }
     }
     let file = paths.target("pingpong").join("random");
-    let write = || {
-        std::fs::create_dir_all(paths.target("pingpong"))?;
-        std::fs::write(&file, random(8 << 20))
-    };
-    write().map_err(Error::file(&file))?;
+    write(&file, random(8 << 20))?;
     all.push(Data { name: "random", file, elements: "double" });
     Ok(all)
 }

@@ -1,31 +1,32 @@
-//! Steps in curves: from the times of walks to a capacity. No clock here.
+//! Steps in curves: from the times of walks to a capacity. Uses no clock.
 
 use std::ops::RangeInclusive;
 
 /// A point of a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Sample {
-    /// What the walk went through: bytes, or a number of pages.
+    /// The size of the walk: bytes, or a number of pages.
     pub(super) size: usize,
     /// Nanoseconds of one access.
     pub(super) ns: f64,
 }
 
-/// The least rise from before a step to after it, as a ratio.
+/// The minimum rise from before a step to after it, as a ratio.
 const RISE: f64 = 1.3;
 /// The number of points that a curve must have before and after a step.
 const BEFORE: usize = 2;
 const AFTER: usize = 3;
-/// A capacity ends where an access takes this many times as long as before the step, or where half the step's height is, if that is less.
+/// A capacity ends where an access takes this many times as long as before the step, or at half the step's height if that is less.
 const SLOWER: f64 = 2.0;
-/// The middle of a step, from half that rise to one and a half of it, must lie between sizes of at most this ratio; a slower rise is no step.
+/// The middle of a step, from half that rise to one and a half times that rise, must lie between sizes of at most this ratio; a slower rise is not a
+/// step.
 const WIDTH: usize = 3;
 
-/// The greatest size before the step of a curve: the capacity that the step comes from, rounded down to a size of the curve. `None` if the curve has
-/// no clear step at sizes in `window`. The curve is in ascending order.
+/// The greatest size before the step of a curve: the capacity that causes the step, rounded down to a size of the curve. `None` if the curve has no
+/// clear step at sizes in `window`. The curve is in ascending order.
 ///
-/// Other work on the machine only adds time. So a size is never slower than a greater one that was faster, and single slow points do no harm. Heights
-/// are ratios. What comes after a high step does not say where it begins: the next cache may be full of others' data, now or always.
+/// Other work on the machine only adds time. So a size counts as no slower than any greater size, and single slow points do no harm. Heights are
+/// ratios. The height after a high step does not tell where the step begins: the next cache may be full of others' data, sometimes or always.
 pub(super) fn step(curve: &[Sample], window: &RangeInclusive<usize>) -> Option<usize> {
     let usable = |sample: &&Sample| window.contains(&sample.size) && sample.ns.is_normal() && sample.ns > 0.0;
     let mut curve: Vec<Sample> = curve.iter().filter(usable).copied().collect();
@@ -35,13 +36,13 @@ pub(super) fn step(curve: &[Sample], window: &RangeInclusive<usize>) -> Option<u
         sample.ns = least;
     }
     let low = curve.first()?.ns;
-    // The last points have few after them that could show their noise.
+    // Few points follow the last ones, so their noise cannot be detected.
     let high = curve.get(curve.len().checked_sub(AFTER)?)?.ns;
     if high < low * RISE {
         return None;
     }
     let slower = (high / low).sqrt().min(SLOWER);
-    // The number of points below a part of that rise. The curve ascends.
+    // The number of points below this fraction of that rise. The curve ascends.
     let below = |part: f64| curve.partition_point(|sample| sample.ns < low * slower.powf(part));
     let (begin, middle, end) = (below(0.5), below(1.0), below(1.5));
     if middle < BEFORE || middle + AFTER > curve.len() {
@@ -58,7 +59,7 @@ mod tests {
     use rand::rngs::SmallRng;
     use rand::{RngExt, SeedableRng};
 
-    /// Four sizes an octave, 1 KiB to 16 MiB.
+    /// Four sizes per octave, 1 KiB to 16 MiB.
     fn sizes() -> impl Iterator<Item = usize> {
         (10..24).flat_map(|octave| (4..8).map(move |part| part << (octave - 2)))
     }
@@ -71,7 +72,7 @@ mod tests {
         step(curve, &(0..=usize::MAX))
     }
 
-    /// The share of accesses that miss a cache of sets that are filled at random, about.
+    /// Approximately the share of accesses that miss a cache whose sets are filled at random.
     fn blurred(capacity: usize) -> impl Fn(usize) -> f64 {
         move |size| 1.0 / (1.0 + (capacity as f64 * 1.05 / size as f64).powi(6))
     }
@@ -119,7 +120,7 @@ mod tests {
         for at in 0..clean.len() {
             let mut noisy = clean.clone();
             noisy[at].ns *= 50.0;
-            // The last size before the step has none after it that is as fast.
+            // No later size is as fast as the last size before the step.
             let expected = if noisy[at].size == 32 << 10 { 28 << 10 } else { 32 << 10 };
             assert_eq!(found(&noisy), Some(expected), "{at}");
         }
@@ -135,9 +136,9 @@ mod tests {
             flat[hit].ns *= 20.0;
             assert_eq!(found(&flat), None, "{flat:?}");
         }
-        // A rise over the whole window, as of a cache that others use too.
+        // A rise over the whole window, as in a cache that others use too.
         assert_eq!(found(&curve(|size| (size as f64).sqrt())), None);
-        assert_eq!(found(&curve(|size| 1.0 / size as f64)), None, "less time for more");
+        assert_eq!(found(&curve(|size| 1.0 / size as f64)), None, "times fall with size");
     }
 
     #[test]

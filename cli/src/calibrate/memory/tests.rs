@@ -2,7 +2,7 @@ use super::*;
 use std::cell::Cell;
 use std::collections::VecDeque;
 
-/// A machine that is not this one.
+/// A machine other than this one.
 fn own() -> Machine {
     let mut own = Machine::DEFAULT;
     (own.l1.bytes, own.l2.bytes, own.l3.bytes, own.tlb) = (48 << 10, 2 << 20, 32 << 20, 96);
@@ -40,7 +40,7 @@ fn a_figure_without_a_step_is_left_out_alone() {
     let caches = by_bytes(&[(32 << 10, 4.1), (1 << 20, 120.0)]);
     let found = Memory { l1_bytes: Some(32 << 10), l2_bytes: Some(1 << 20), ..Memory::default() };
     assert_eq!(figures(&pages, &caches, &own()), found);
-    // As where the system does not let us use small pages, or there was no time.
+    // As on a system that does not allow small pages, or when there was no time.
     assert_eq!(figures(&[], &[], &own()), Memory::default());
     let text = line(&found, &own());
     assert_eq!(
@@ -73,7 +73,7 @@ fn sizes_are_some_to_each_doubling() {
     assert!(sizes(&RangeInclusive::new(7, 6), 4).is_empty());
 }
 
-/// Misses of a round of the walk, in a TLB of sets that forget what was used longest ago, once it has gone round.
+/// Misses of a round of the walk after the first, in a set-associative TLB with LRU replacement.
 fn misses(places: &[usize], page: usize, sets: usize, ways: usize) -> usize {
     let mut tlb = vec![VecDeque::new(); sets];
     let mut round = || {
@@ -95,7 +95,7 @@ fn misses(places: &[usize], page: usize, sets: usize, ways: usize) -> usize {
     round()
 }
 
-/// What makes the step: as many pages as the TLB holds never miss, in whatever sets they are; a quarter more miss almost always.
+/// The cause of the step: as many pages as the TLB holds never miss, in any sets; a quarter more miss almost always.
 #[test]
 fn a_walk_over_pages_misses_from_the_capacity_of_the_tlb_on() {
     let random = &mut SmallRng::seed_from_u64(5);
@@ -111,7 +111,7 @@ fn a_walk_over_pages_misses_from_the_capacity_of_the_tlb_on() {
                 missed * count,
                 "{count} pages, {sets} sets of {ways}"
             );
-            // A line of its own, in another set of a small cache than its neighbours.
+            // A separate line, in a different set of a small cache than its neighbours.
             let lines = (page / 64).min(count);
             let mut first: Vec<_> = places.iter().map(|place| place / 64 % (page / 64)).collect();
             first.sort_unstable();
@@ -136,7 +136,7 @@ fn rounds_end_in_time_and_keep_the_least() {
     assert!(least[2].is_nan());
 }
 
-/// The times of this machine, which may be any; what comes of them can be used. One test, because the setting of the pages is that of the process.
+/// The times of this machine may be anything, but the results must be usable. One test, because the page setting is per process.
 #[test]
 fn what_is_measured_here_is_plausible_and_pages_are_as_before() {
     let before = prctl::get_thp_disable();

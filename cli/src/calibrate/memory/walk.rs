@@ -1,6 +1,5 @@
-//! Walks through memory in which each access waits for the one before it, so that their times add up: *Micro Benchmark Analysis of the KSR1*
-//! (Saavedra, Gaines, Carlton, 1993). There a walk goes by a fixed stride; here it goes through the same places in a random order, which no
-//! prefetcher follows.
+//! Walks through memory in which each access waits for the previous one, so that their times add up: *Micro Benchmark Analysis of the KSR1*
+//! (Saavedra, Gaines, Carlton, 1993). There a walk has a fixed stride; here it visits the same places in random order, which no prefetcher follows.
 
 use rand::rngs::SmallRng;
 use rand::seq::SliceRandom;
@@ -9,27 +8,26 @@ use std::time::Instant;
 
 /// The bytes of a link.
 const LINK: usize = size_of::<u32>();
-/// The greatest number of places in a row in random order. At 64 bytes a place they are 16 pages of 4 KiB: of a contiguous walk only one access in 64
-/// is the first to its page, so that the TLB hardly counts.
+/// The maximum number of consecutive places in random order. At 64 bytes per place, they span 16 pages of 4 KiB: only one access in 64 of a
+/// contiguous walk is the first to its page, so the TLB hardly matters.
 const WINDOW: usize = 1024;
-/// The number of accesses that are timed together, about 10 us or more, and how often; the fastest time counts.
+/// The number of accesses that are timed together, about 10 us or more, and the number of repeats; the fastest time counts.
 const ACCESSES: usize = 1 << 13;
 const PASSES: usize = 5;
 
-/// Places in memory, linked to a chain. Each walk goes round the places from the first to some other one.
+/// Places in memory, linked into a chain. Each walk goes round the places from the first to some other one.
 pub(super) struct Walk {
-    /// Links, as indices in this memory, at the places; the rest is never touched.
+    /// Links, as indices into this memory, at the places; the rest is never touched.
     memory: Vec<u32>,
     /// The places in the order of the walk.
     order: Vec<u32>,
 }
 
 impl Walk {
-    /// A walk through `place(0)`, `place(1)`, ..., in bytes after a page's start: as many as the last of `counts`, which ascend. A walk round the
-    /// first n places, for n in `counts`, is in random order, but has the same places as an ordered one.
+    /// A walk through `place(0)`, `place(1)`, ..., in bytes from a page's start; the last of the ascending `counts` gives their number. For each n in
+    /// `counts`, the walk round the first n places is in random order, but has the same places as an ordered one.
     ///
-    /// The memory is new, and so on other physical pages each time: caches that are indexed by physical addresses hold more of some pages than of
-    /// others.
+    /// The memory is new, and so on different physical pages each time: caches indexed by physical addresses hold more of some pages than of others.
     pub(super) fn new(
         counts: &[usize],
         page: usize,
@@ -38,7 +36,7 @@ impl Walk {
     ) -> Self {
         let order = order(counts, random);
         let end = order.iter().map(|i| place(*i)).max().map_or(0, |last| last + page);
-        // Zeroes come from the system without being touched, so that places far apart take no more memory than their pages.
+        // The system provides zeros without touching memory, so places far apart take no more memory than their pages.
         let mut memory = vec![0_u32; (end + page) / LINK];
         let start = memory.as_ptr().align_offset(page.max(LINK)).min(page / LINK);
         let order: Vec<u32> = order.iter().map(|i| (start + place(*i) / LINK) as u32).collect();
@@ -54,7 +52,7 @@ impl Walk {
         self.order.iter().map(|place| self.memory.as_ptr().addr() + *place as usize * LINK)
     }
 
-    /// Nanoseconds of an access on the way round the first `count` places.
+    /// Nanoseconds per access on the way round the first `count` places.
     pub(super) fn time(&mut self, count: usize) -> f64 {
         let order = self.order.get(..count).unwrap_or(&self.order);
         let (Some(&first), Some(&last)) = (order.first(), order.last()) else { return f64::NAN };
@@ -76,7 +74,7 @@ impl Walk {
     }
 }
 
-/// The numbers below the last of `counts`: first those below the first of them, in random order, then those below the second, and so on.
+/// The numbers below the last of `counts`: first those below the first count, in random order, then those below the second, and so on.
 fn order(counts: &[usize], random: &mut SmallRng) -> Vec<usize> {
     let mut order = Vec::new();
     for &count in counts {
@@ -110,7 +108,7 @@ mod tests {
             }
             assert_eq!(at, first);
             visited.sort_unstable();
-            // The same places as in order, at their distance.
+            // The same places as in the ordered walk, at the same distance.
             assert!(visited.windows(2).all(|pair| pair[1] - pair[0] == 48), "{count}");
             assert_eq!(visited.len(), count);
             walk.memory[walk.order[count - 1] as usize] = onward;

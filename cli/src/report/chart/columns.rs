@@ -29,7 +29,7 @@ pub(in crate::report) fn columns(
     let upright = Scale { values: (0.0, most), pixels: (bottom, TOP) };
     let ticks: Vec<_> = upright.ticks(step).into_iter().map(|value| (value, tick(value))).collect();
     let left = room(ticks.iter().map(|(_, label)| &**label)) + GAP;
-    // At both ends half a label extends beyond the axis.
+    // At both ends, half a label extends beyond the axis.
     let end = WIDTH - 5.0 * CHARACTER;
     let along = Scale { values: (first as f64, (first + places) as f64), pixels: (left, end) };
     let width = (end - left) / places as f64;

@@ -31,11 +31,11 @@ pub(in crate::kernel) fn joined([a, b, c, d]: [u64; GROUPS / 8]) -> Widths {
     widths
 }
 
-/// As the trait's. Without a loop, whose end would be hard to predict in short blocks.
+/// As the trait's. Without a loop, because its end would be hard to predict in short blocks.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(in crate::kernel) fn sum_and_ends(widths: &Widths, groups: usize) -> (usize, u8, u8) {
-    /// From `GROUPS - groups` on, ones for each of the groups and zeros for the others.
+    /// From `GROUPS - groups` on: ones for each of the groups, zeros for the others.
     static ONES: [[u8; GROUPS]; 2] = [[u8::MAX; GROUPS], [0; GROUPS]];
     let ones = ONES.as_flattened().get(GROUPS - groups.min(GROUPS)..).and_then(|ones| ones.first_chunk());
     let (ones, all) = (load(ones.unwrap_or(&ONES[0])), load(widths));
@@ -78,7 +78,8 @@ pub(super) fn unpack<W: Word>(wire: &[u8], widths: &Widths, words: usize, residu
     avx2::unpack::<W>(wire, used::<W>(widths, words), spans_nine::<W>(widths), residuals);
 }
 
-/// Unpacks the groups of the first `words` residuals, and gives each to `take`. (Widths past the last group may make it slower.)
+/// Unpacks the groups of the first `words` residuals, and passes each to `take`. (Widths past the last group may make it
+/// slower.)
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub(super) fn unpack_each<W: Word>(packed: Packed<'_>, words: usize, take: impl FnMut([V; 2])) {

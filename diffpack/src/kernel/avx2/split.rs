@@ -1,4 +1,4 @@
-//! Deals residuals to two streams and collects them again, by permutations of all words of a vector or, with 16 bits, of half of one.
+//! Deals residuals to two streams and collects them again, by permuting all words of a vector or, with 16 bits, of half a vector.
 
 use crate::format::BLOCK;
 use crate::kernel::block::{Block, Groups, Mask, window};
@@ -6,12 +6,12 @@ use crate::word::Word;
 use core::arch::x86_64::*;
 use mpress_codec_support::avx2::{Bytes, V, VECTOR, equal, load, load_at, splat, store};
 
-/// For each mask of four or eight words: where they come from when they are moved, as numbers of eight lanes, a byte each. A word of 64
-/// bits is two lanes.
+/// For each mask of four or eight words: the source of each word when it is moved, as eight lane numbers of a byte each. A word of 64
+/// bits takes two lanes.
 struct Moves<const MASKS: usize> {
-    /// The words in the mask, and what is left in any order.
+    /// The words in the mask; the rest is in any order.
     compact: [[u8; 8]; MASKS],
-    /// The inverse, for the words in the mask and for the others. The highest bit of those in the mask is set.
+    /// The inverse, for the words in the mask and for the others. The highest bit is set for those in the mask.
     spread: [[u8; 8]; MASKS],
 }
 
@@ -90,7 +90,7 @@ fn vector<W: Word>(bytes: u64) -> V {
     }
 }
 
-/// The words with these lane numbers, of which the highest bit says nothing.
+/// The words with these lane numbers, whose highest bit is ignored.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn moved<W: Word>(v: V, numbers: V) -> V {
@@ -113,7 +113,7 @@ pub(super) fn above<W: Word>(residuals: &Block, width: u32) -> Mask {
     let inside = |v: &Bytes| equal::<W>(_mm256_and_si256(load(v), outside), zero);
     let vectors = residuals.0.as_chunks::<VECTOR>().0;
     match W::BITS {
-        // Eight bytes at a time, as they are counted: single ones would have to be in the cache before.
+        // Eight bytes at a time, because that is how they are counted: a load would wait until single stores are in the cache.
         64 => {
             let bits = |v| _mm256_movemask_pd(_mm256_castsi256_pd(inside(v))) as u64;
             for (to, vectors) in mask.as_chunks_mut().0.iter_mut().zip(vectors.as_chunks::<16>().0) {
@@ -154,7 +154,7 @@ pub(super) fn deal<W: Word>(
         wides += wide_bytes;
         narrows += bytes - wide_bytes;
     }
-    // Words past the last one are not in the mask, and so are at the end of the narrow ones.
+    // Words past the last one are not in the mask, so they are at the end of the narrow ones.
     let ends = [(wide, wides), (narrow, (words * W::WIDTH).saturating_sub(wides))];
     for (block, end) in ends {
         store_part(&mut block.0, end, _mm256_setzero_si256());
@@ -187,7 +187,7 @@ pub(super) fn collect<W: Word>(wide: &Block, narrow: &Block, mask: &Mask, residu
         let numbers = vector::<W>(spread::<W>(is_wide));
         let from_narrow = moved::<W>(load_part(narrow, narrows), numbers);
         let from_wide = moved::<W>(load_part(wide, wides), numbers);
-        // Numbers are extended by their sign, or repeated: so each byte of a word in the mask has its highest bit set.
+        // Numbers are sign-extended or repeated, so each byte of a word in the mask has its highest bit set.
         let v = _mm256_blendv_epi8(from_narrow, from_wide, numbers);
         store_part(residuals.as_flattened_mut(), i * bytes, v);
         let wide_bytes = is_wide.count_ones() as usize * W::WIDTH;

@@ -1,8 +1,8 @@
-//! Residuals to words: one pass over the block for each short lag, and one that appends the words.
+//! Residuals to words: one pass over the block for each short lag, and a last one that appends the words.
 //!
 //! The last pass reads the terms of longer lags from the message: if y is the difference by the long lags a, b, ..., then
-//! x(i) = y(i) + x(i - a) + x(i - b) - x(i - a - b)... Where words of the message are missing, or other words are needed (fixed point), the
-//! message is a window.
+//! x(i) = y(i) + x(i - a) + x(i - b) - x(i - a - b)... Where words of the message are missing, or other words are needed (fixed point), a
+//! window takes the place of the message.
 
 use super::pack::unpack_each;
 use crate::decode::rebuild::{Form, Packed, Scratch};
@@ -30,7 +30,7 @@ const TERMS: usize = 1 << MAX_ORDER;
 /// The distance in bytes below which a load that spans two stores would wait for them.
 const RECENT: usize = 512;
 
-/// Asks for the code for blocks with these lags.
+/// Prefetches the code for blocks with these lags.
 pub(super) fn prefetch_code<W: Word>(lags: &[u16]) {
     prefetch(unpack::<W> as *const u8, 768);
     prefetch(Message::differences::<W> as *const u8, 768);
@@ -122,18 +122,18 @@ pub(in crate::kernel) struct Message {
     pub(in crate::kernel) len: usize,
 }
 
-/// The words a distance before those of a block.
+/// The words at some distance before those of a block.
 #[derive(Clone, Copy)]
 struct Term {
-    /// The vector for the first of these, or the first of three half vectors that it is in.
+    /// The vector for the first of these words, or the first of three half vectors that contain it.
     from: *const u8,
-    /// For each byte: its source in the first two of these, or in the last two. An index with its highest bit set gives a zero.
+    /// For each byte: its source in the first two half vectors, or in the last two. An index with its highest bit set gives a zero.
     first: V,
     last: V,
 }
 
 impl Term {
-    /// Those at a distance of `shift` before `end`.
+    /// The words at a distance of `shift` before `end`.
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
     fn new(end: *const u8, shift: usize, in_halves: bool) -> Self {
@@ -155,11 +155,11 @@ impl Term {
         Self { from: end.wrapping_sub(back), first: numbers(HALF + into), last: numbers(into) }
     }
 
-    /// The words for the vector at `at` of the block. Words that were stored just now are loaded as halves of vectors, as which they were
-    /// stored: a load that spans two stores would wait for them.
+    /// The words for the vector at `at` of the block. Words that were stored just now are loaded as half vectors, just as they were stored:
+    /// a load that spans two stores would wait for them.
     ///
     /// # Safety
-    /// The three half vectors from there on can be read, or the vector if they are not loaded `IN_HALVES`.
+    /// The three half vectors from there on can be read, or only the vector if they are not loaded `IN_HALVES`.
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
     unsafe fn words<const IN_HALVES: bool>(&self, at: usize) -> V {
@@ -186,10 +186,10 @@ impl Message {
         unsafe { core::slice::from_raw_parts(self.start, self.len) }
     }
 
-    /// Appends `len` bytes of words, whole vectors, from the differences in the block of `words`.
+    /// Appends `len` bytes of words, in whole vectors, from the differences in the block of `words`.
     ///
     /// # Safety
-    /// There is room for them. The message is a group longer than the lags reach.
+    /// There is room for them. The message is longer than the reach of the lags by at least a group.
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     #[inline(never)]
     unsafe fn differences<W: Word>(mut self, lags: &[u16], words: &mut Words, len: usize) {
@@ -201,7 +201,7 @@ impl Message {
         }
         let longs = lags.len() - count;
         let shifts = &shifts::<W>(&lags[count..])[..1 << longs.min(MAX_ORDER)];
-        // Terms that are not further away are read from `words`, where stores are aligned.
+        // Nearer terms are read from `words`, where stores are aligned.
         let near = shifts.iter().copied().filter(|shift| *shift <= BLOCK - GROUP).max().unwrap_or(0);
         let in_halves = shifts[1..].iter().any(|shift| *shift < RECENT && !shift.is_multiple_of(VECTOR));
         for (to, i) in words[..COUNT].iter_mut().rev().zip(1..near.div_ceil(VECTOR) + 1) {
@@ -215,8 +215,8 @@ impl Message {
         for (term, shift) in terms.iter_mut().zip(shifts).skip(1) {
             *term = Term::new(if *shift <= near { block } else { end_of_message }, *shift, in_halves);
         }
-        // SAFETY: guaranteed by the caller. Longer lags than the short ones are more than a vector: so what is read is before the vector
-        // that is appended, also where it is three half vectors, since those begin a whole number of them before.
+        // SAFETY: guaranteed by the caller. Lags other than the short ones are longer than a vector. So the bytes read precede the vector
+        // to be appended; this also holds for three half vectors, which begin a whole number of half vectors before it.
         unsafe {
             match (longs, in_halves) {
                 (0, _) => self.append::<W, 0, false>(block, len, &terms),
@@ -230,10 +230,10 @@ impl Message {
         }
     }
 
-    /// Appends words from the differences by `LONGS` lags in a block, which they replace there if there are lags.
+    /// Appends words from the differences by `LONGS` lags in a block. If there are lags, the words replace the differences there.
     ///
     /// # Safety
-    /// There is room for them, in whole vectors, and there are the words of all terms.
+    /// There is room for them, in whole vectors, and the words of all terms exist.
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
     unsafe fn append<W: Word, const LONGS: usize, const IN_HALVES: bool>(
@@ -285,7 +285,7 @@ fn undo_factor<W: Word>(groups: usize, lags: &[u16], before: &[u8], words: &mut 
 /// Calls `undo` with the index of each vector in the first groups of a block.
 #[inline(always)]
 fn each(groups: usize, undo: impl FnMut(usize)) {
-    // Nearly always a whole block, whose length the compiler then knows.
+    // Nearly always a whole block, so the compiler then knows its length.
     match groups {
         GROUPS.. => (0..COUNT).for_each(undo),
         _ => (0..groups * (GROUP / VECTOR)).for_each(undo),
@@ -310,7 +310,7 @@ fn differences_before<W: Word, const N: usize>(before: &[u8], backs: [usize; N],
     differences
 }
 
-/// Undoes a lag of 16, 8, 4 or 2 bytes by prefix sums in each half of a vector, in as many steps as it takes to double the lag to 16.
+/// Undoes a lag of 16, 8, 4 or 2 bytes by prefix sums in each half of a vector; each step doubles the lag, up to 16.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn undo_divisor<W: Word, const STEPS: usize>(
     groups: usize,
@@ -353,8 +353,8 @@ fn ends<const STEPS: usize>(v: V) -> V {
     }
 }
 
-/// Undoes a short lag, in words, that does not divide half a vector with the portable code, which takes as many words at a time as the lag,
-/// in vectors and what remains of them.
+/// Undoes a short lag, in words, that does not divide half a vector, with the portable code. It takes `lag` words at a time, in vectors and
+/// a remainder.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn undo_short<W: Word>(lag: usize, rest: &[u16], before: &[u8], words: &mut [Vector; 2 * COUNT]) {
     let last = differences_before::<W, 4>(before, [VECTOR, 2 * VECTOR, 3 * VECTOR, 4 * VECTOR], rest);
@@ -385,6 +385,6 @@ pub(super) fn undo_below<W: Word, const ROTATION: u32>(
             last = group;
         }
     });
-    // Apart from the others: a copy whose length is known is no call.
+    // A separate case: a copy of known length is not a call.
     result.and(out.store(&last, left))
 }

@@ -1,9 +1,9 @@
-//! Residuals to words: one pass over the block for each lag shorter than two vectors ([`short`]), and one that appends the words.
+//! Residuals to words: one pass over the block for each lag shorter than two vectors ([`short`]), and a last one that appends the words.
 //!
-//! That one reads the terms of longer lags from the message: if y is the difference by the long lags a, b, ..., then
-//! x(i) = y(i) + x(i - a) + x(i - b) - x(i - a - b)..., so nothing but the message itself must be kept. To keep a group in registers from
-//! the wire to the message is a seventh faster where all is in the first cache, but takes a function for each form, and blocks that nearly
-//! all wait for the wire, or for the code, do not gain from it.
+//! The last pass reads the terms of longer lags from the message: if y is the difference by the long lags a, b, ..., then x(i) = y(i) +
+//! x(i - a) + x(i - b) - x(i - a - b)..., so it keeps nothing but the message. Keeping a group in registers from the wire to the message
+//! is a seventh faster if everything is in the first-level cache. But it takes a function for each form, and most blocks wait for the wire
+//! or the code and do not gain from it.
 
 use super::short::{self, SOME, lanes_up, load_edge};
 use crate::decode::rebuild::Form;
@@ -20,14 +20,14 @@ use mpress_codec_support::prefetch;
 /// The terms of three lags, and the word itself.
 const TERMS: usize = 1 << MAX_ORDER;
 
-/// The distance from which on a vector is loaded as it is. Where it spans two recent stores, the load would wait until both are in the
-/// cache, so it is made of two.
+/// From this distance on, a vector is loaded directly. A load that spans two recent stores would wait until both are in the cache, so a
+/// nearer vector is made of two.
 const FAR: usize = 12 * GROUP;
 
-/// The words a distance before some others, at least two vectors.
+/// The words at a distance of at least two vectors before some others.
 #[derive(Clone, Copy)]
 struct Term {
-    /// The distance in bytes of the vector, or of the later one of two and which lanes of them the words are.
+    /// The distance in bytes of the vector; or of the later of two vectors, and which lanes of them the words are.
     back: usize,
     up: V,
 }
@@ -68,14 +68,14 @@ impl Message {
         }
     }
 
-    /// Appends the first `len` bytes of a vector, at least one, or all of it if `len` is more.
+    /// Appends the first `len` bytes of a vector (at least one), or all of it if `len` is more.
     ///
     /// # Safety
     /// `out` has room for them.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
     unsafe fn append_vector(&mut self, v: V, len: usize) {
-        // SAFETY: the caller guarantees that there is room for `len` bytes; of a vector that is longer only the bytes in the mask are
+        // SAFETY: the caller guarantees that there is room for `len` bytes; if the vector is longer, only the bytes in the mask are
         // written.
         unsafe {
             let to = self.start.add(self.len).cast();
@@ -95,7 +95,7 @@ fn shorts<W: Word>(lags: &[u16]) -> usize {
     lags.partition_point(|lag| usize::from(*lag) < 2 * W::LANES)
 }
 
-/// Asks for the code for blocks of a predictor.
+/// Prefetches the code for blocks of a predictor.
 pub(super) fn prefetch_code<W: Word>(predictor: &Predictor) {
     prefetch(rebuild::<W> as *const u8, 128);
     if predictor.has_maximum() {
@@ -181,7 +181,7 @@ impl Message {
         for (term, shift) in terms.iter_mut().zip(shifts) {
             *term = Term::new::<W>(*shift, far);
         }
-        // The groups of which a term may reach before the message.
+        // The groups for which a term may reach before the message.
         let edge = match shifts {
             [.., reach] if longs > 0 => (reach + GROUP).saturating_sub(self.len).div_ceil(GROUP),
             _ => 0,

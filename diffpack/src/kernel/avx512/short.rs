@@ -80,7 +80,8 @@ struct Short {
 }
 
 impl Short {
-    /// Starts at the end of a message with the differences of its words by the lags after the one at `i`. Values before the message are 0.
+    /// Starts at the end of a message, with the differences of its words by the lags after the one at `i`. Values before the message are
+    /// 0.
     #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
     fn new<W: Word>(lags: &[u16], i: usize, message: &[u8]) -> Self {
@@ -119,7 +120,7 @@ impl Short {
                 });
             }
         });
-        // The values of those before.
+        // The preceding values.
         if self.lag > W::LANES {
             each!(I, {
                 let [last, last_but_one] = self.last;
@@ -167,7 +168,7 @@ pub(super) fn load_edge<W: Word>(message: &[u8], at: isize) -> V {
     }
 }
 
-/// The vector `back` bytes before the end of a message, of a difference whose terms have these shifts.
+/// The vector `back` bytes before the end of a message, for a difference whose terms have these shifts.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline(never)]
 pub(super) fn difference_before<W: Word>(message: &[u8], back: usize, shifts: &[usize]) -> V {

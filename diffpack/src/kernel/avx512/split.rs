@@ -20,7 +20,8 @@ fn bits<W: Word>(mask: &Mask, i: usize) -> u32 {
 pub(super) fn above<W: Word>(residuals: &Block, width: u32) -> Mask {
     let mut mask = [0; _];
     let limit = splat(W::mask(width));
-    // Eight bytes at a time, as they are counted: single ones would have to be in the cache before.
+    // Eight bytes at a time, because that is how they are counted: a load would wait until single
+    // stores are in the cache.
     for (some, to) in residuals.groups().chunks(64 / W::LANES).zip(mask.as_chunks_mut().0) {
         let mut bits = 0;
         for (group, i) in some.iter().zip(0..) {

@@ -26,7 +26,7 @@ pub(super) fn sum_and_ends(widths: &Widths, groups: usize) -> (usize, u8, u8) {
         let least = widths.iter().fold(u8::MAX, |least, width| least.min(*width));
         (usize::from(sum), least, widths.iter().fold(0, |greatest, width| greatest.max(*width)))
     };
-    // Nearly always a whole block, whose length the compiler then knows.
+    // Nearly always a whole block, so the compiler then knows its length.
     if groups >= GROUPS { all(widths) } else { all(&widths[..groups]) }
 }
 

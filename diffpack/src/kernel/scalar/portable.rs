@@ -1,4 +1,4 @@
-//! The fixed-point domain, and references (format, section 5): loops that compilers make vectors of, so that the other kernels compile them, too.
+//! The fixed-point domain, and references (format, section 5): loops that compilers vectorise, so the other kernels compile them, too.
 
 use crate::kernel::block::{Block, Groups, Widths};
 use crate::kernel::{ROUND_BITS, Span};
@@ -18,7 +18,7 @@ pub(in crate::kernel) fn to_float<W: Word>(fixed: &[u8], unit: u32, words: &mut 
     }
 }
 
-/// Without branches, so that compilers make vectors of it. Words are few enough to be counted in one.
+/// Without branches, so that compilers vectorise it. There are few enough words for a word to count them.
 #[inline(always)]
 pub(in crate::kernel) fn span<W: Word>(words: &[u8], span: &mut Span) {
     let (mut lowest, mut greatest) = (W::mask(W::BITS), W::ZERO);
@@ -26,7 +26,7 @@ pub(in crate::kernel) fn span<W: Word>(words: &[u8], span: &mut Span) {
     for word in W::split(words).0 {
         let word = W::from_bytes(*word);
         let (exponent, zeros) = word.exponent_and_zeros();
-        // Not zeros, denormals, infinities and NaNs.
+        // Excludes zeros, denormals, infinities and NaNs.
         let is_normal = (exponent != W::ZERO) & (exponent != W::mask(W::EXPONENT));
         lowest = lowest.min(exponent.plus(zeros).or(W::mask(W::BITS).only_if(!is_normal)));
         greatest = greatest.max(exponent.only_if(is_normal));

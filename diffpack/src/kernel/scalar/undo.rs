@@ -9,13 +9,13 @@ use crate::word::Word;
 /// The longest lag whose values fit in registers.
 pub(in crate::kernel) const SHORT: usize = 16;
 
-/// Replaces the residuals in the block of `words` by the words that follow those `before`. The part of `words` before the block is
-/// arbitrary afterwards. Computes whole blocks: loops of known length take less time.
+/// Replaces the residuals in the block of `words` by the words that follow those `before`. Afterwards the part of `words` before
+/// the block is arbitrary. Computes whole blocks: loops of known length are faster.
 pub(crate) fn undo_difference<W: Word>(lags: &[u16], before: &[u8], words: &mut Words) {
     for word in W::split_mut(words.groups_mut().as_flattened_mut()).0 {
         *word = W::from_bytes(*word).unzigzag().to_bytes();
     }
-    // Each step gives the difference by the lags after it.
+    // Each step gives the difference by the remaining lags.
     for (i, lag) in lags.iter().enumerate() {
         let near = usize::from(*lag).min(W::BLOCK);
         let earlier = W::split_mut(&mut words.bytes_mut()[..BLOCK]).0;
@@ -64,7 +64,7 @@ fn undo_lag<W: Word, const LAG: usize>(words: &mut [W::Bytes]) {
     }
 }
 
-/// The same with a longer lag: `lag` consecutive words do not depend on each other.
+/// The same for a longer lag: `lag` consecutive words do not depend on each other.
 fn undo_long<W: Word>(words: &mut [W::Bytes], lag: usize) {
     let mut done = W::BLOCK;
     while done < words.len() {

@@ -2,9 +2,9 @@
 //! N/2^(s+1), so the first log2 P stages pair elements of different ranks, the others elements of the same rank. Each stage is a separate structure.
 //! The result is left in bit-reversed order. A task computes 16 consecutive elements of each stage.
 //!
-//! Messages, requests and values together: in each of the first log2 P stages, the rank of its partner fetches each element once: 2 N log2 P without
-//! a cache, 2 N log2 P / CB with one (N/P divisible by CB), N log2 P / CB for a residual program. For N = 8192 this is 16,384 at 2 ranks, as in Table
-//! 1 of the paper, 32,768 at 4 and 49,152 at 8.
+//! Number of messages, requests plus values: in each of the first log2 P stages, the partner's rank fetches each element once. That makes 2 N log2 P
+//! without a cache, 2 N log2 P / CB with one (N/P divisible by CB), and N log2 P / CB for a residual program. For N = 8192 this is 16,384 at 2 ranks,
+//! as in Table 1 of the paper, 32,768 at 4 and 49,152 at 8.
 
 use super::{Program, Task, options};
 use mpress_i_structures::{IStructure, Node, Recorder, Result, Structure};

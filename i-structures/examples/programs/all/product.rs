@@ -1,9 +1,9 @@
 //! Dense matrix product C = A B of n x n doubles, in blocks of rows. Each element of C is a task that fetches a row of A, which is local, and a
 //! column of B, of which 1/P is local.
 //!
-//! Messages, requests and values together, for P ranks, n divisible by P, and rows of n/P * n elements divisible by CB: without a cache, each of the
-//! n^3 products fetches an element of B, which is remote for (P - 1)/P of them: 2 n^3 (P - 1)/P. With a cache, each rank fetches each remote block
-//! once: 2 n^2 (P - 1)/CB. A residual program sends only the values: n^2 (P - 1)/CB. This is Table 1 of the paper for n = 128.
+//! Number of messages, requests plus values, for P ranks, n divisible by P, and rows of n/P * n elements divisible by CB. Without a cache, each of
+//! the n^3 products fetches an element of B, which is remote for (P - 1)/P of them: 2 n^3 (P - 1)/P. With a cache, each rank fetches each remote
+//! block once: 2 n^2 (P - 1)/CB. A residual program sends only the values: n^2 (P - 1)/CB. This is Table 1 of the paper for n = 128.
 
 use super::{Program, Task, options};
 use mpress_i_structures::{IStructure, Node, Recorder, Result, Structure};

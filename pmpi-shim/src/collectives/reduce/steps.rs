@@ -34,7 +34,9 @@ pub(super) struct Reducing<'a> {
 }
 
 impl<'a> Reducing<'a> {
-    pub(super) fn new(
+    /// # Safety
+    /// The buffers of `call` must be the program's, with elements for these blocks.
+    pub(super) unsafe fn new(
         shim: &'a Shim,
         group: &'a Group<'a>,
         call: &'a Call,
@@ -46,15 +48,17 @@ impl<'a> Reducing<'a> {
         Self { shim, group, hierarchy, call, blocks, size, rank, aggregated, sums }
     }
 
-    /// The block of a rank in a buffer that holds all blocks.
+    /// The block of a rank in a buffer of the program that holds all blocks.
     fn all(&self, buf: *const c_void, rank: usize) -> Span {
         let start = (self.blocks.starts[rank] as usize).wrapping_mul(self.size);
-        self.call.span(buf.cast::<u8>().wrapping_add(start).cast(), self.blocks.counts[rank])
+        // SAFETY: who made this vouches for the buffer.
+        unsafe { self.call.span(buf.wrapping_byte_add(start), self.blocks.counts[rank]) }
     }
 
     /// The block of a rank in one of our own buffers.
     fn ours(&self, memory: &Memory, rank: usize) -> Span {
-        self.call.span(memory.at(rank).cast(), self.blocks.counts[rank])
+        // SAFETY: it has room for the block, and is kept until the reduction is complete.
+        unsafe { self.call.span(memory.at(rank).cast(), self.blocks.counts[rank]) }
     }
 
     fn memory(&self, ranks: &[usize]) -> Memory {
@@ -79,36 +83,30 @@ impl<'a> Reducing<'a> {
     }
 
     /// Reduces the contributions of all ranks to this rank's block, those within each node first.
-    ///
-    /// # Safety
-    /// The buffers must be the program's.
-    pub(super) unsafe fn bring_together(&self, start: &mut Start<'_>) {
+    pub(super) fn bring_together(&self, start: &mut Start<'_>) {
         let from = self.call.source();
         let (steps, nodes) = (self.hierarchy.beside(self.rank), self.hierarchy.nodes());
-        // SAFETY: the caller vouches for `from`; the other memory is ours.
-        unsafe {
-            for &rank in &self.aggregated {
-                start.copy(&self.all(from, rank), &self.ours(&self.sums, rank));
-            }
-            let incoming: Vec<_> = (1..steps).map(|_| self.memory(&self.aggregated)).collect();
-            for (step, memory) in (1..steps).zip(&incoming) {
-                let (dest, source) = self.neighbours(step);
-                let receives = self.aggregated.iter().map(|&rank| (self.ours(memory, rank), source));
-                let sends = self.hierarchy.aggregated_by(dest).map(|rank| (self.all(from, rank), dest));
-                start.in_turn(receives, sends);
-            }
-            self.add(start, &incoming, &self.aggregated);
-
-            let incoming: Vec<_> = (1..nodes).map(|_| self.memory(&[self.rank])).collect();
-            for (step, memory) in (1..nodes).zip(&incoming) {
-                let (dest, source) = self.nodes(step);
-                let source = self.hierarchy.aggregator(source, self.rank);
-                let receives = iter::once((self.ours(memory, self.rank), source));
-                let sends = self.aggregated_of(dest).map(|rank| (self.ours(&self.sums, rank), rank));
-                start.in_turn(receives, sends);
-            }
-            self.add(start, &incoming, &[self.rank]);
+        for &rank in &self.aggregated {
+            start.copy(&self.all(from, rank), &self.ours(&self.sums, rank));
         }
+        let incoming: Vec<_> = (1..steps).map(|_| self.memory(&self.aggregated)).collect();
+        for (step, memory) in (1..steps).zip(&incoming) {
+            let (dest, source) = self.neighbours(step);
+            let receives = self.aggregated.iter().map(|&rank| (self.ours(memory, rank), source));
+            let sends = self.hierarchy.aggregated_by(dest).map(|rank| (self.all(from, rank), dest));
+            start.in_turn(receives, sends);
+        }
+        self.add(start, &incoming, &self.aggregated);
+
+        let incoming: Vec<_> = (1..nodes).map(|_| self.memory(&[self.rank])).collect();
+        for (step, memory) in (1..nodes).zip(&incoming) {
+            let (dest, source) = self.nodes(step);
+            let source = self.hierarchy.aggregator(source, self.rank);
+            let receives = iter::once((self.ours(memory, self.rank), source));
+            let sends = self.aggregated_of(dest).map(|rank| (self.ours(&self.sums, rank), rank));
+            start.in_turn(receives, sends);
+        }
+        self.add(start, &incoming, &[self.rank]);
     }
 
     /// Waits for incoming contributions, and adds them to these ranks' blocks. If one is missing, the owners
@@ -126,55 +124,40 @@ impl<'a> Reducing<'a> {
     }
 
     /// Copies the block of this rank to the program's buffer.
-    ///
-    /// # Safety
-    /// As for `bring_together`.
-    pub(super) unsafe fn take(&self, start: &mut Start<'_>) {
+    pub(super) fn take(&self, start: &mut Start<'_>) {
         let own = self.ours(&self.sums, self.rank);
-        // SAFETY: the caller vouches for the buffer.
-        unsafe { start.copy(&own, &Span { ptr: self.call.to, ..own }) };
+        // SAFETY: who made this vouches for the buffer.
+        start.copy(&own, &unsafe { self.call.span(self.call.to, own.count()) });
     }
 
     /// Gathers all blocks at the root.
-    ///
-    /// # Safety
-    /// As for `bring_together`.
-    pub(super) unsafe fn gather(&self, start: &mut Start<'_>, root: c_int) {
+    pub(super) fn gather(&self, start: &mut Start<'_>, root: c_int) {
         let own = self.ours(&self.sums, self.rank);
-        // SAFETY: as above, at the root.
-        unsafe {
-            if self.group.rank() != root {
-                return start.send(&own, root);
-            }
-            start.copy(&own, &self.all(self.call.to, self.rank));
-            for rank in self.group.others() {
-                start.receive(&self.all(self.call.to, rank.unsigned_abs() as usize), rank);
-            }
+        if self.group.rank() != root {
+            return start.send(&own, root);
+        }
+        start.copy(&own, &self.all(self.call.to, self.rank));
+        for rank in self.group.others() {
+            start.receive(&self.all(self.call.to, rank.unsigned_abs() as usize), rank);
         }
     }
 
     /// Sends all blocks to all ranks: first to one rank of each node.
-    ///
-    /// # Safety
-    /// As for `bring_together`.
-    pub(super) unsafe fn spread(&self, start: &mut Start<'_>) {
+    pub(super) fn spread(&self, start: &mut Start<'_>) {
         let (own, to) = (self.ours(&self.sums, self.rank), self.call.to);
         let (steps, nodes) = (self.hierarchy.beside(self.rank), self.hierarchy.nodes());
-        // SAFETY: as above.
-        unsafe {
-            start.copy(&own, &self.all(to, self.rank));
-            let aggregator = |node| self.hierarchy.aggregator(node, self.rank) as c_int;
-            start.send_to_each(&own, (1..nodes).map(|step| aggregator(self.nodes(step).0)));
-            for rank in (1..nodes).flat_map(|step| self.aggregated_of(self.nodes(step).1)) {
-                start.receive(&self.all(to, rank), rank as c_int);
-            }
-            start.wait();
-            for step in 1..steps {
-                let (dest, source) = self.neighbours(step);
-                let receives = self.hierarchy.aggregated_by(source).map(|rank| (self.all(to, rank), source));
-                let sends = self.aggregated.iter().map(|&rank| (self.all(to, rank), dest));
-                start.in_turn(receives, sends);
-            }
+        start.copy(&own, &self.all(to, self.rank));
+        let aggregator = |node| self.hierarchy.aggregator(node, self.rank) as c_int;
+        start.send_to_each(&own, (1..nodes).map(|step| aggregator(self.nodes(step).0)));
+        for rank in (1..nodes).flat_map(|step| self.aggregated_of(self.nodes(step).1)) {
+            start.receive(&self.all(to, rank), rank as c_int);
+        }
+        start.wait();
+        for step in 1..steps {
+            let (dest, source) = self.neighbours(step);
+            let receives = self.hierarchy.aggregated_by(source).map(|rank| (self.all(to, rank), source));
+            let sends = self.aggregated.iter().map(|&rank| (self.all(to, rank), dest));
+            start.in_turn(receives, sends);
         }
     }
 }
@@ -217,12 +200,12 @@ impl Memory {
 
 /// Reduces contiguous elements of `size` bytes into the same number of others.
 fn reduce_local(from: &Span, to: &Span, op: MPI_Op, size: usize) -> Result<(), c_int> {
-    let (mut done, count) = (0, from.count);
+    let (mut done, count) = (0, from.count());
     while done < count {
         let part = c_int::try_from(count - done).unwrap_or(1 << 30);
-        let at = |span: &Span| span.ptr.cast::<u8>().wrapping_add(done as usize * size).cast::<c_void>();
+        let at = |span: &Span| span.ptr().wrapping_byte_add(done as usize * size);
         // SAFETY: both buffers are our own and hold this many elements, which have all been received.
-        ok(unsafe { PMPI_Reduce_local(at(from), at(to), part, from.datatype, op) })?;
+        ok(unsafe { PMPI_Reduce_local(at(from), at(to), part, from.datatype(), op) })?;
         done += MPI_Count::from(part);
     }
     Ok(())

@@ -1,9 +1,8 @@
 //! A block of a broadcast or all-gather on its way: which of its chunks are here, and in which form it comes.
 
 use super::Part;
-use crate::messages::waiting;
 use crate::operations::state::Shim;
-use mpress::{Buffer, Destination, Kind, Outgoing, Strategy, Stream, Tail};
+use mpress::{Buffer, Destination, Kind, Outgoing, Strategy, Stream, Tail, waiting};
 use std::collections::VecDeque;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;

@@ -2,6 +2,7 @@
 
 use super::few::Few;
 use crate::messages::error::raise;
+use crate::mpi::handle::Handle;
 use crate::mpi::open;
 use crate::mpi::span::store_status;
 use crate::mpi::sys::*;
@@ -65,6 +66,20 @@ impl Slot {
         slot
     }
 
+    /// Those of all requests, from now on in use. Calls that look wait for each other, so all begin with the same request.
+    fn of_each(shim: &Shim, ends: Ends, requests: &[MPI_Request]) -> Few<Self> {
+        let mut using = shim.requests.use_each(ends != Ends::Look);
+        let mut slot = |request: &MPI_Request| Self::of(shim, *request, using(*request));
+        if ends != Ends::Look {
+            return Few::of(requests, slot);
+        }
+        let mut sorted: Vec<_> = requests.iter().enumerate().collect();
+        sorted.sort_by_key(|(_, request)| request.key());
+        let mut slots: Vec<_> = sorted.into_iter().map(|(at, request)| (at, slot(request))).collect();
+        slots.sort_by_key(|(at, _)| *at);
+        Few::Many(slots.into_iter().map(|(_, slot)| slot).collect())
+    }
+
     fn is_known(&self) -> bool {
         self.record.is_some() || self.is_left
     }
@@ -76,9 +91,7 @@ impl<'a> Batch<'a> {
         if shim.requests.is_empty() {
             return None;
         }
-        let mut using = shim.requests.use_each(ends != Ends::Look);
-        let slots = Few::of(requests, |request| Slot::of(shim, *request, using(*request)));
-        drop(using);
+        let slots = Slot::of_each(shim, ends, requests);
         let is_any_known = slots.iter().any(Slot::is_known);
         is_any_known.then(|| Self { shim, ends, requests, slots, is_lent: false, gives_array: false })
     }

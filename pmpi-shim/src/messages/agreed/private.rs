@@ -6,10 +6,10 @@
 use crate::mpi::fatal;
 use crate::mpi::handle::Handle;
 use crate::mpi::open;
+use crate::mpi::span::greatest_tag;
 use crate::mpi::sys::*;
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::ops::RangeInclusive;
-use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 /// The communicator, of all ranks of the world, and its tags.
@@ -37,17 +37,13 @@ impl Private {
     /// functions. Other ways to make a communicator spin while a rank waits.
     pub(crate) fn new(of: MPI_Comm) -> Result<Self, c_int> {
         let (mut comm, mut request) = (COMM_NULL, REQUEST_NULL);
-        let (mut value, mut found) = (ptr::null_mut::<c_void>(), 0);
         // SAFETY: a collective call; valid output pointers, which live until it is complete.
         unsafe {
             let code = PMPI_Comm_idup(of, &raw mut comm, &raw mut request);
             fatal::await_all(ok(code).map(|()| request));
             ok(PMPI_Comm_set_errhandler(comm, errors_return()))?;
-            ok(PMPI_Comm_get_attr(COMM_WORLD, TAG_UB, (&raw mut value).cast(), &raw mut found))?;
         }
-        // SAFETY: the value of this attribute, if set, is the address of an int.
-        let most = unsafe { value.cast::<c_int>().as_ref() }.copied().filter(|_| found != 0);
-        let most = most.unwrap_or(32767); // the least an MPI may allow: MPI 4.0, section 9.1.2
+        let most = greatest_tag().unwrap_or(32767); // the least an MPI may allow: MPI 4.0, section 9.1.2
         Ok(Self { comm, next: AtomicI32::new(WORLD + 1), free_tags: most / 2 + 1..=most })
     }
 
@@ -73,11 +69,11 @@ impl Private {
             let proposal = proposal.filter(|tag| tag < self.free_tags.start());
             // The largest is found as the minimum of the negated ones. Without a proposal the value is too
             // large for every rank.
-            let largest = minimum(proposal.map_or(c_int::MIN, |tag| -tag), comm)?;
+            let [largest] = minima([proposal.map_or(c_int::MIN, |tag| -tag)], comm)?;
             if largest == c_int::MIN {
                 return Ok(Some(None));
             }
-            if minimum(c_int::from(self.reserve(-largest)), comm)? == 1 {
+            if all(comm, self.reserve(-largest))? {
                 return Ok(Some(Some(-largest)));
             }
         }
@@ -91,12 +87,12 @@ impl Private {
     }
 }
 
-/// The minimum over all ranks of the program's communicator.
+/// Whether this is so on all ranks of the program's communicator.
 ///
 /// # Errors
 /// As for [`minima`].
-pub(super) fn minimum(mine: c_int, comm: MPI_Comm) -> Result<c_int, c_int> {
-    minima([mine], comm).map(|[least]| least)
+pub(super) fn all(comm: MPI_Comm, here: bool) -> Result<bool, c_int> {
+    minima([here.into()], comm).map(|least| least == [1])
 }
 
 /// The minima over all ranks of the program's communicator, place by place.

@@ -1,7 +1,7 @@
 //! How one collective is made: here, in one of several ways, or by the MPI; and what learns from it.
 
-use super::turns::{Outcome, Race, Way};
 use mpress::Engine;
+use mpress::race::{Outcome, Race, Way};
 use std::ffi::c_int;
 use std::time::Instant;
 

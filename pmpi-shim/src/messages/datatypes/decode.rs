@@ -6,7 +6,7 @@
 use super::Known;
 use crate::mpi::handle::{Handle, HandleMap};
 use crate::mpi::predefined;
-use crate::mpi::span::{Made, OwnedType};
+use crate::mpi::span::{Made, OwnedType, extent, true_extent};
 use crate::mpi::sys::*;
 use mpress::Kind;
 use mpress_datatype::{Bounds, Contents, Datatype, Dialect};
@@ -172,22 +172,7 @@ impl Decoder {
 
 /// Whether a handle was made by a constructor, so that it must be freed.
 fn is_constructed(handle: MPI_Datatype) -> bool {
-    let abi = DATATYPES;
-    let constructors = [
-        abi.combiner_dup,
-        abi.combiner_contiguous,
-        abi.combiner_vector,
-        abi.combiner_hvector,
-        abi.combiner_indexed,
-        abi.combiner_hindexed,
-        abi.combiner_indexed_block,
-        abi.combiner_hindexed_block,
-        abi.combiner_struct,
-        abi.combiner_subarray,
-        abi.combiner_darray,
-        abi.combiner_resized,
-    ];
-    Made::of(handle).is_some_and(|made| constructors.contains(&made.combiner))
+    Made::of(handle).is_some_and(|made| DATATYPES.constructs(made.combiner))
 }
 
 /// Fortran's numeric types of a given precision or range.
@@ -220,20 +205,9 @@ fn alignment(kind: Kind, size: usize) -> usize {
 }
 
 fn bounds(handle: MPI_Datatype) -> Option<Bounds> {
-    let (mut lb, mut extent, mut true_lb, mut true_extent): (MPI_Aint, MPI_Aint, MPI_Aint, MPI_Aint) =
-        Default::default();
-    // SAFETY: a valid datatype, and valid output pointers.
-    unsafe {
-        ok(PMPI_Type_get_extent(handle, &raw mut lb, &raw mut extent)).ok()?;
-        ok(PMPI_Type_get_true_extent(handle, &raw mut true_lb, &raw mut true_extent)).ok()?;
-    }
-    let address = |address: MPI_Aint| address as isize;
-    Some(Bounds {
-        lb: address(lb),
-        extent: address(extent),
-        true_lb: address(true_lb),
-        true_extent: address(true_extent),
-    })
+    let [lb, extent] = extent(handle).ok()?.map(|bound| bound as isize);
+    let [true_lb, true_extent] = true_extent(handle).ok()?.map(|bound| bound as isize);
+    Some(Bounds { lb, extent, true_lb, true_extent })
 }
 
 fn says_the_same(handle: MPI_Datatype, datatype: &Datatype) -> bool {

@@ -6,18 +6,16 @@ use crate::messages::context::Context;
 use crate::messages::peers::Peers;
 use crate::messages::receive_memory::Memory;
 use crate::messages::streams::{Arriving, Next, Target};
-use crate::messages::waiting;
-use crate::mpi::span::Span;
 use crate::mpi::sys::*;
+use mpress::waiting;
 use std::ffi::c_int;
-use std::ptr;
 use std::sync::Arc;
 use std::time::Instant;
 
 impl Posted {
     /// Such a receive. It has no memory of the program until that asks for the message.
     pub(crate) fn early(peers: Arc<Peers>, comm: MPI_Comm, bounce: Bounce) -> Self {
-        let memory = Memory { span: Span::new(ptr::null_mut(), 0, BYTE), capacity: 0, contiguous: true };
+        let memory = Memory::nothing();
         let place = Place::Bounce(bounce);
         Self { place, memory, peers, comm, came: None, ahead: None, _held: None }
     }

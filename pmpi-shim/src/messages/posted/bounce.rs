@@ -33,7 +33,6 @@ impl Bounce {
     pub(crate) fn exact(context: &Context, len: usize) -> Result<Self, c_int> {
         let mut buffer = context.room(len)?;
         let bytes = context.byte_span(buffer.room().as_mut_ptr(), len)?;
-        buffer.set_len(len);
         Ok(Self { bytes, buffer, split: None, _counted: None })
     }
 

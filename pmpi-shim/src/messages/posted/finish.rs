@@ -5,7 +5,7 @@ use crate::messages::context::Context;
 use crate::messages::deliver::{land, land_raw};
 use crate::messages::receive_memory::Memory;
 use crate::messages::streams::Arriving;
-use crate::mpi::span::{Span, set_received_bytes};
+use crate::mpi::span::{Span, is_cancelled, set_received_bytes};
 use crate::mpi::sys::*;
 use mpress::{FRONT, HEADER_LEN};
 use std::ffi::c_int;
@@ -39,8 +39,7 @@ impl Posted {
         }
         let landed = match self.came.take() {
             None | Some(Came::InPlace) => return Ok(()),
-            // SAFETY: as above.
-            Some(Came::Elsewhere(wire, is_frame)) => unsafe { self.land(context, &wire, is_frame) },
+            Some(Came::Elsewhere(wire, is_frame)) => self.land(context, &wire, is_frame),
             Some(Came::Stream(stream)) if stream.is_dropped() => match stream.drop_rest(context) {
                 Some(error) => Err(error.tell()),
                 None => Ok(0),
@@ -50,38 +49,33 @@ impl Posted {
                     std::thread::yield_now();
                 }
                 stream.finish().and_then(|(len, buffer)| match buffer {
-                    // SAFETY: as above.
-                    Some(raw) => unsafe { self.land(context, &raw, false) },
+                    Some(raw) => self.land(context, &raw, false),
                     None => Ok(len),
                 })
             }
             Some(Came::Failed(code)) => Err(code),
         };
         if landed.is_err() && matches!(self.place, Place::Program(..)) {
-            // SAFETY: as above.
-            unsafe { wipe(context, &self.memory) };
+            wipe(context, &self.memory);
         }
         set_received_bytes(status, landed?);
         Ok(())
     }
 
     /// Copies a message or a frame from our own buffer to the program's; returns the length of the message in bytes.
-    ///
-    /// # Safety
-    /// As for [`finish`](Self::finish).
-    unsafe fn land(&mut self, context: &Context, wire: &[u8], is_frame: bool) -> Result<usize, c_int> {
+    fn land(&mut self, context: &Context, wire: &[u8], is_frame: bool) -> Result<usize, c_int> {
         let memory = self.memory;
         let ahead = self.ahead.map(|decoding| (decoding, Instant::now()));
-        // SAFETY: the caller vouches for the memory.
-        let write = |span: &Span| unsafe { land(context, wire, is_frame, span, memory.capacity) };
-        let is_ours = matches!(self.place, Place::Program(..)) || memory.capacity == 0;
+        let write = |span: &Span| land(context, wire, is_frame, span);
+        let is_ours = matches!(self.place, Place::Program(..)) || memory.capacity() == 0;
         let claim = if is_ours { None } else { context.receive_memory.free(&memory) };
         let landed = if is_ours || claim.is_some() {
-            write(&memory.span)
+            write(memory.span())
         } else {
-            context.room(memory.capacity).and_then(|mut message| {
-                let count = MPI_Count::try_from(memory.capacity).map_err(|_| ERR_INTERN)?;
-                let len = write(&Span::new(message.room().as_mut_ptr().cast(), count, BYTE))?;
+            context.room(memory.capacity()).and_then(|mut message| {
+                let count = MPI_Count::try_from(memory.capacity()).map_err(|_| ERR_INTERN)?;
+                // SAFETY: room for this number of bytes.
+                let len = write(&unsafe { Span::new(message.room().as_mut_ptr().cast(), count, BYTE) })?;
                 message.set_len(len);
                 context.receive_memory.keep(context, memory, message, self._held.take());
                 Ok(len)
@@ -89,7 +83,7 @@ impl Posted {
         };
         drop(claim);
         if let Some((decoding, start)) = ahead {
-            context.prefetch_gain.delivered(decoding, start.elapsed());
+            context.ahead.delivered(decoding, start.elapsed());
         }
         landed
     }
@@ -104,26 +98,22 @@ impl Posted {
             stream = context.engine.torn(&wire);
             std::mem::forget(wire);
         }
-        // SAFETY: a buffer of at least `SHORTEST` bytes, lent by the program until now.
-        unsafe {
-            let held = self._held.take();
-            match std::mem::replace(&mut self.place, Place::Emptied) {
-                Place::Program(bytes, _claim) => {
-                    let seen = self
-                        .memory
-                        .front(context, |front| (context.engine.is_frame(front), context.engine.torn(front)));
-                    if let Ok((true, torn)) = seen {
-                        stream = stream.or(torn);
-                        wipe(context, &self.memory);
-                    }
-                    std::mem::forget((bytes, held));
+        let held = self._held.take();
+        match std::mem::replace(&mut self.place, Place::Emptied) {
+            Place::Program(bytes, _claim) => {
+                let see = |front: &[u8]| (context.engine.is_frame(front), context.engine.torn(front));
+                // SAFETY: the MPI has completed the receive.
+                if let Ok((true, torn)) = unsafe { self.memory.front(context, see) } {
+                    stream = stream.or(torn);
+                    wipe(context, &self.memory);
                 }
-                Place::Bounce(mut bounce) => {
-                    stream = bounce.buffer.room().get(..FRONT).and_then(|front| context.engine.torn(front));
-                    std::mem::forget((bounce, held));
-                }
-                Place::Emptied => std::mem::forget(held),
+                std::mem::forget((bytes, held));
             }
+            Place::Bounce(mut bounce) => {
+                stream = bounce.buffer.room().get(..FRONT).and_then(|front| context.engine.torn(front));
+                std::mem::forget((bounce, held));
+            }
+            Place::Emptied => std::mem::forget(held),
         }
         if let Some(stream) = stream {
             Arriving::drop_tail(context, stream, self.peers.world_rank(source));
@@ -132,15 +122,8 @@ impl Posted {
     }
 }
 
-fn is_cancelled(status: &MPI_Status) -> bool {
-    let mut cancelled = 0;
-    // SAFETY: a valid status and a valid output pointer.
-    unsafe { PMPI_Test_cancelled(status, &raw mut cancelled) };
-    cancelled != 0
-}
-
 /// Overwrites what looks like a frame, so that the program does not send it on (`docs/format/frame.md`).
-unsafe fn wipe(context: &Context, memory: &Memory) {
-    // SAFETY: the program's buffer, which has room for a header. A failure is ignored, since an error is being reported already.
-    let _ = unsafe { land_raw(context, &[0; HEADER_LEN], &memory.span, memory.capacity) };
+fn wipe(context: &Context, memory: &Memory) {
+    // An error is being reported already.
+    let _ = land_raw(context, &[0; HEADER_LEN], memory.span());
 }

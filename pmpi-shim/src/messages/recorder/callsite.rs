@@ -4,7 +4,7 @@
 use crate::mpi::handle::HandleMap;
 use std::ffi::{CStr, c_int, c_void};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 // The unwinder that Rust's own panics use (Itanium C++ ABI, "Exception Handling", level I).
 unsafe extern "C" {
@@ -50,7 +50,7 @@ struct Search<'a> {
 impl Sites {
     /// The site of the current call of this thread, 0 if it is not found.
     pub(crate) fn here(&self) -> u64 {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = crate::locked(&self.0);
         let mut search = Search { known: &mut known, depth: 0, found: None };
         // SAFETY: `step` gets this search, which lives until the function returns, and contexts that the unwinder passes.
         unsafe { _Unwind_Backtrace(step, (&raw mut search).cast()) };

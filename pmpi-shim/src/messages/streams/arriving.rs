@@ -1,22 +1,22 @@
 //! A stream that this process receives.
 
 use super::Streams;
-use super::pace::Pace;
 use crate::messages::context::Context;
 use crate::messages::error::Untold;
-use crate::messages::waiting;
 use crate::mpi::channel::{Channel, match_one, test};
 use crate::mpi::real;
 use crate::mpi::span::received_bytes;
 use crate::mpi::sys::*;
-use mpress::{Buffer, Incoming, Stream};
+use mpress::{
+    Buffer, Incoming, Stream,
+    waiting::{self, Pace},
+};
 use mpress_datatype::{Plan, Source};
 use std::collections::VecDeque;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::slice;
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 /// Greatest number of posted receives of chunks.
@@ -119,13 +119,13 @@ impl Arriving {
     }
 
     fn leave(self, context: &Context) {
-        context.streams.dropped.lock().unwrap_or_else(PoisonError::into_inner).push(self);
+        crate::locked(&context.streams.dropped).push(self);
         context.streams.busy.fetch_add(1, Ordering::AcqRel);
     }
 
     /// Receives chunks of tails that are not wanted.
     pub(crate) fn sweep(context: &Context) {
-        let mut dropped = context.streams.dropped.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut dropped = crate::locked(&context.streams.dropped);
         let before = dropped.len();
         dropped.retain_mut(|stream| !stream.advance(context));
         context.streams.busy.fetch_sub(before - dropped.len(), Ordering::AcqRel);
@@ -138,11 +138,7 @@ impl Arriving {
             return; // no stream was sent
         }
         loop {
-            // SAFETY: our own communicator.
-            let Ok(Some((mut message, mut status))) = (unsafe { match_one(ANY_SOURCE, ANY_TAG, comm) })
-            else {
-                return;
-            };
+            let Ok(Some((mut message, mut status))) = match_one(ANY_SOURCE, ANY_TAG, comm) else { return };
             let len = received_bytes(&status);
             let (Some(mut buffer), Ok(count)) = (context.engine.buffer(len), c_int::try_from(len)) else {
                 return;
@@ -268,7 +264,7 @@ impl Streams {
     /// Finishes sends that no longer belong to a request, and drops tails; returns whether others are left.
     pub(crate) fn end(&self, context: &Context) -> bool {
         Arriving::sweep(context);
-        self.sweep() || !self.dropped.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+        self.sweep() || !crate::locked(&self.dropped).is_empty()
     }
 }
 

@@ -7,12 +7,13 @@ use crate::messages::wire::{Raw, Wire};
 use crate::mpi::fatal::give_up;
 use crate::mpi::operation::{Look, look};
 use crate::mpi::real;
+use crate::mpi::span::is_cancelled;
 use crate::mpi::sys::*;
 use mpress::{Buffer, SentAt, Tail};
 use std::collections::VecDeque;
 use std::ffi::c_int;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A stream being sent. The request of its message is that of its head.
@@ -240,15 +241,10 @@ impl Departing {
 
     /// If the head has been matched, the rest is started; if it never will be, the rest is dropped.
     fn decide(&mut self, request: MPI_Request) {
-        let mut cancelled = 0;
         let failed = match look(request) {
             Look::UnderWay => return,
             Look::Failed(..) => true,
-            Look::Complete(status) => {
-                // SAFETY: the MPI's status, and a valid output pointer.
-                unsafe { PMPI_Test_cancelled(&raw const status, &raw mut cancelled) };
-                cancelled != 0
-            }
+            Look::Complete(status) => is_cancelled(&status),
         };
         self.ahead = None;
         if failed {
@@ -299,7 +295,7 @@ impl Drop for Departing {
                 unsafe { real::MPI_Cancel(&raw mut send.request) };
             }
             let tag = self.all.tag_of(self.id);
-            self.all.burnt.lock().unwrap_or_else(PoisonError::into_inner).insert(tag);
+            crate::locked(&self.all.burnt).insert(tag);
         }
         self.all.leave(std::mem::take(&mut self.under_way));
         self.all.busy.fetch_sub(1, Ordering::AcqRel);

@@ -8,6 +8,7 @@ use crate::messages::context::Context;
 use crate::messages::error::{Error, called};
 use crate::messages::peers::Peers;
 use crate::messages::posted::{Bounce, Posted};
+use crate::messages::receive_memory::Memory;
 use crate::messages::streams::Next;
 use crate::mpi::generalized::Delivered;
 use crate::mpi::handle::Handle;
@@ -96,8 +97,8 @@ impl Unreceived {
     pub(crate) fn receive(&mut self, context: &Context, ahead: bool) -> Result<(), Error> {
         let State::Matched(mut message) = self.state else { return Ok(()) };
         let bounce = Bounce::exact(context, self.len)?;
-        // SAFETY: a matched message, and a buffer for all of it, which lives until the receive is complete.
-        let request = unsafe { imrecv(&bounce.bytes.span, &mut message)? };
+        // SAFETY: a buffer for all of the message, which is kept with the request.
+        let request = imrecv(&unsafe { bounce.bytes.span() }, &mut message)?;
         let posted = Box::new(Posted::early(Arc::clone(&self.peers), self.comm, bounce));
         self.state = State::Receiving { request, posted, message_len: None, ahead };
         Ok(())
@@ -140,11 +141,8 @@ impl Unreceived {
         }
     }
 
-    /// Makes it the message of a receive of the program.
-    ///
-    /// # Safety
-    /// `span` must be the buffer of that receive call.
-    pub(crate) unsafe fn into_receive(
+    /// Makes it the message of a receive of the program, into this buffer.
+    pub(crate) fn into_receive(
         mut self,
         context: &Context,
         requests: &Requests,
@@ -157,18 +155,16 @@ impl Unreceived {
             let _ = self.receive(context, false);
         }
         if let State::Matched(mut message) = self.state {
-            // SAFETY: the caller vouches for the span; the posted receive lives until the request completes.
-            unsafe {
-                if capacity < SHORTEST || self.len < SHORTEST {
-                    return Ok(Active::new(imrecv(span, &mut message)?, Finish::Nothing));
-                }
-                let wanted = Envelope::new(*span, ANY_SOURCE, ANY_TAG, self.comm);
-                let posted = Posted::new(context, &wanted, capacity, self.peers, false)?;
-                let request = imrecv(&posted.span(), &mut message)?;
-                return Ok(Active::new(request, Finish::Receive(posted)));
+            if capacity < SHORTEST || self.len < SHORTEST {
+                return Ok(Active::new(imrecv(span, &mut message)?, Finish::Nothing));
             }
+            let wanted = Envelope::new(*span, ANY_SOURCE, ANY_TAG, self.comm);
+            let posted = Posted::new(context, &wanted, self.peers, false)?;
+            // SAFETY: it is kept with the request.
+            let request = imrecv(&unsafe { posted.span() }, &mut message)?;
+            return Ok(Active::new(request, Finish::Receive(posted)));
         }
-        let lent = match Posted::lend(context, span, capacity) {
+        let lent = match Memory::lent(context, span) {
             Ok(lent) => lent,
             Err(code) => {
                 self.discard(context, requests);
@@ -190,9 +186,9 @@ impl Unreceived {
 }
 
 /// The MPI's own nonblocking receive of a matched message.
-unsafe fn imrecv(span: &Span, message: &mut MPI_Message) -> Result<MPI_Request, Error> {
-    let mut request = REQUEST_NULL;
-    // SAFETY: the caller vouches for the span.
-    called(unsafe { real::MPI_Imrecv_any(span.ptr, span.count, span.datatype, message, &raw mut request) })?;
+fn imrecv(span: &Span, message: &mut MPI_Message) -> Result<MPI_Request, Error> {
+    let (buf, count, datatype, mut request) = (span.ptr(), span.count(), span.datatype(), REQUEST_NULL);
+    // SAFETY: the span's own promise; valid pointers.
+    called(unsafe { real::MPI_Imrecv_any(buf, count, datatype, message, &raw mut request) })?;
     Ok(request)
 }

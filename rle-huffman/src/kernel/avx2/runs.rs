@@ -1,4 +1,4 @@
-//! Equal symbols: compares 32 bytes at a time with those one symbol later.
+//! Equal symbols: compares 32 bytes at a time with the bytes one symbol later.
 
 use super::scalar;
 use super::vector::{LANES, V, load};

@@ -77,8 +77,8 @@ struct Tail {
     end: V,
 }
 
-/// Appends words of at least 7 bits: earlier bits in the first byte of a word all belong to the word before it. So words do not wait for each other,
-/// only for the sum of their lengths. Returns the words' bytes and their offsets.
+/// Appends words of at least 7 bits. Earlier bits in the first byte of a word then all belong to the word before it. So words do not wait for each
+/// other, only for the sum of their lengths. Returns the words' bytes and their offsets.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn behind(tail: &mut Tail, codes: V, lengths: V) -> [V; 2] {
@@ -106,7 +106,7 @@ const REVERSED: [u8; LANES] = {
     places
 };
 
-/// The number of groups of 64 symbols whose words are computed before any is stored. All of them fit in the buffer but not in registers, from which
+/// The number of groups of 64 symbols whose words are computed before any is stored. They fit in the buffer but not in registers; from registers,
 /// each word would have to be extracted.
 const BATCH: usize = 4;
 

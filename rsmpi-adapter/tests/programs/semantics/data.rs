@@ -25,7 +25,7 @@ pub(crate) fn noise(seed: i32, i: usize) -> u64 {
     word ^ (word >> 31)
 }
 
-/// The bits of the values, since NaNs do not compare equal.
+/// The bits of the values, because NaNs do not compare equal.
 pub(crate) fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|value| value.to_bits()).collect()
 }

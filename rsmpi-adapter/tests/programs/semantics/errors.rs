@@ -55,7 +55,7 @@ fn disagreement(job: &Job) {
     assert!((0..off.size()).all(|rank| !off.compresses_with(rank)));
 }
 
-/// Bytes that are not a whole number of doubles; the message is received all the same.
+/// Bytes that are not a whole number of doubles; the message is received anyway.
 fn elements(job: &Job) {
     let (rank, next, previous) = job.ring();
     let (next, previous) = (job.world.process_at_rank(next), job.world.process_at_rank(previous));
@@ -86,7 +86,7 @@ fn truncated(job: &Job) {
     });
 }
 
-/// A frame is altered on its way: plain rsmpi receives it and sends it on.
+/// A frame is altered in transit: plain rsmpi receives it and sends it on.
 fn damaged(job: &Job) {
     let (rank, next, previous) = job.ring();
     let (next, previous) = (job.world.process_at_rank(next), job.world.process_at_rank(previous));

@@ -209,8 +209,8 @@ fn several(job: &Job) {
     assert_eq!(bits(&from_last), bits(&doubles(true, last, EACH)));
 }
 
-/// The ranks wait one after the other; each sits in a receive until its turn. No rank's operation may depend on another rank's progress in
-/// its wait.
+/// The ranks wait one after the other; each is blocked in a receive until its turn. No rank's operation may depend on another rank's
+/// progress in its wait.
 fn in_turn(job: &Job) {
     const EACH: usize = 40_000;
     let (rank, size) = (job.world.rank(), job.world.size());

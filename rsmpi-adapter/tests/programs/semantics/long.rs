@@ -44,7 +44,7 @@ fn unexpected(job: &Job) {
             let seen = previous.probe_with_tag(5).count(u8::equivalent_datatype()) as usize;
             assert!(
                 !job.framed || job.world.size() == 1 || seen < CHUNK,
-                "{seen} bytes are no head of a stream"
+                "{seen} bytes are not the head of a stream"
             );
             let got = if by_vec {
                 let (got, status) = job.world.any_process().compressed_receive_vec::<f64>().unwrap();

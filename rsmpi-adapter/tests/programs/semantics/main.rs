@@ -1,5 +1,6 @@
 //! Checks of the adapter on all ranks: messages arrive as sent, with the status of plain rsmpi, and faults are errors. `semantics
-//! [framed|adaptive]`: sends frames wherever they are shorter; sends some frames; without an argument, sends none.
+//! [framed|adaptive]`: with `framed`, sends frames wherever they are shorter; with `adaptive`, sends some frames; without an
+//! argument, sends none.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 

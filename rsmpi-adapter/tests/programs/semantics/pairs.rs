@@ -88,7 +88,7 @@ fn values(job: &Job) {
     });
 }
 
-/// What rsmpi's own methods send is received, too.
+/// Messages sent by rsmpi's own methods are received, too.
 fn mixed(job: &Job) {
     let (rank, next, previous) = job.ring();
     let (next, previous) = (job.world.process_at_rank(next), job.world.process_at_rank(previous));

@@ -25,7 +25,7 @@ pub(crate) fn check(job: &Job) {
     columns(job);
 }
 
-/// A struct with gaps, whose datatype is made anew for each call.
+/// A struct with gaps, whose datatype is created again for each call.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C)]
 struct Record {
@@ -90,7 +90,7 @@ fn columns(job: &Job) {
         // SAFETY: the buffers hold a whole column.
         let out = unsafe { View::with_count_and_datatype(&mine[..], 1, &column) };
         mpi::request::scope(|scope| {
-            // Immediate, because a blocking send around the ring may wait for its receive for ever.
+            // Immediate, because a blocking send around the ring may wait for its receive forever.
             let send = match from_column {
                 true => Ok(next.immediate_compressed_send(scope, &out).unwrap()),
                 false => Err(next.immediate_compressed_send(scope, &mine[..ROWS]).unwrap()),

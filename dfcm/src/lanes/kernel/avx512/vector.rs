@@ -1,4 +1,4 @@
-//! Vectors of words: one name for the instructions of all word widths, beside those of `mpress_codec_support`.
+//! Vectors of words: one name for the instructions of all word widths, in addition to those of `mpress_codec_support`.
 
 use crate::word::Word;
 use core::arch::x86_64::*;

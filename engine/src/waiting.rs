@@ -1,9 +1,14 @@
-//! Measures how long this rank waits for long messages, from which the selector learns the bandwidth.
+//! Measures how long a process waits for long messages, from which the selector learns the bandwidth: a message layer makes its waiting calls
+//! [`during`], and says what was sent, received, encoded and decoded in them.
 //!
-//! Only waiting calls count in which long frames were completely sent or received. The time for encoding and decoding in these calls is
-//! subtracted.
+//! Only waiting calls count in which long frames were completely sent or received ([`Engine::waited`]). The time for encoding and decoding in these calls is
+//! subtracted. Of messages in chunks, [`Pace`] sees how fast they come ([`Engine::came`]).
 
-use mpress::Engine;
+mod pace;
+
+pub use pace::Pace;
+
+use crate::engine::Engine;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -29,54 +34,50 @@ thread_local! {
 }
 
 /// A moment in a waiting call.
-#[derive(Clone, Copy)]
-pub(crate) struct Moment {
+#[derive(Clone, Copy, Debug)]
+struct Moment {
     call: u64,
     at: Instant,
     came: usize,
 }
 
 impl Moment {
-    pub(crate) fn at(&self) -> Instant {
-        self.at
-    }
-
     /// The bytes of chunks that came since an earlier moment, and the time; `None` if that was in another call.
-    pub(crate) fn since(&self, earlier: &Self) -> Option<(usize, Duration)> {
+    fn since(&self, earlier: &Self) -> Option<(usize, Duration)> {
         let is_later = self.call == earlier.call && self.came >= earlier.came;
         is_later.then(|| (self.came - earlier.came, self.at.saturating_duration_since(earlier.at)))
     }
 }
 
 /// The number of the current waiting call; 0 outside of one.
-pub(crate) fn call() -> u64 {
+fn call() -> u64 {
     CALL.get().number
 }
 
 /// A chunk of this many bytes has come. Returns this moment, if it is in a waiting call.
-pub(crate) fn came(bytes: usize) -> Option<Moment> {
+fn came(bytes: usize) -> Option<Moment> {
     let before = CALL.get();
     let came = before.came + bytes;
     CALL.set(Call { came, ..before });
     (before.number > 0).then(|| Moment { call: before.number, at: Instant::now(), came })
 }
 
-/// A frame of this many bytes has been sent.
-pub(crate) fn sent(bytes: usize) {
+/// A frame of this many bytes has been sent, or all of a message in chunks.
+pub fn sent(bytes: usize) {
     if Engine::counts(bytes) {
         CALL.set(Call { sent: CALL.get().sent + bytes, ..CALL.get() });
     }
 }
 
-/// A frame of this many bytes has been received.
-pub(crate) fn received(bytes: usize) {
+/// A frame of this many bytes has been received, or all of a message in chunks.
+pub fn received(bytes: usize) {
     if Engine::counts(bytes) {
         CALL.set(Call { received: CALL.get().received + bytes, ..CALL.get() });
     }
 }
 
-/// Does work that does not count as waiting.
-pub(crate) fn coding<R>(work: impl FnOnce() -> R) -> R {
+/// Does work that does not count as waiting, such as encoding.
+pub fn coding<R>(work: impl FnOnce() -> R) -> R {
     if call() == 0 {
         // Nothing waits.
         return work();
@@ -89,19 +90,28 @@ pub(crate) fn coding<R>(work: impl FnOnce() -> R) -> R {
 }
 
 /// Makes a call that may wait for a message of this many bytes.
-pub(crate) fn during_long<R>(engine: &Engine, bytes: usize, call: impl FnOnce() -> R) -> R {
+pub fn during_long<R>(engine: &Engine, bytes: usize, call: impl FnOnce() -> R) -> R {
     // The time of a shorter one is not counted.
     if Engine::counts(bytes) { during(engine, call) } else { call() }
 }
 
-/// Makes a call that may wait for messages.
-pub(crate) fn during<R>(engine: &Engine, call: impl FnOnce() -> R) -> R {
+/// Makes a call that may wait for messages. What is sent and received by this thread meanwhile, and the time, count for this engine.
+pub fn during<R>(engine: &Engine, call: impl FnOnce() -> R) -> R {
     /// Of the next call.
     static NUMBER: AtomicU64 = AtomicU64::new(1);
-    let outer = CALL.replace(Call { number: NUMBER.fetch_add(1, Ordering::Relaxed), ..Call::NONE });
+    /// Continues the outer call, also if this one panics.
+    struct Outer(Call);
+    impl Drop for Outer {
+        fn drop(&mut self) {
+            CALL.set(self.0);
+        }
+    }
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let outer = Outer(CALL.replace(Call { number, ..Call::NONE }));
     let start = Instant::now();
     let result = call();
-    let call = CALL.replace(outer);
+    let call = CALL.get();
+    drop(outer);
     if call.sent + call.received > 0 {
         engine.waited(call.sent, call.received, start.elapsed().saturating_sub(call.coding));
     }

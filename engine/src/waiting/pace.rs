@@ -1,8 +1,9 @@
 //! How fast the tail of a stream comes. Beside the times at which its chunks were ready, this shows the bandwidth, although the sender may be
 //! late, or compute before it starts them.
 
-use crate::messages::waiting::{self, Moment};
-use mpress::{Engine, SentAt};
+use super::{Moment, call};
+use crate::engine::Engine;
+use crate::stream::SentAt;
 use std::time::{Duration, Instant};
 
 /// Greatest time between two looks for a chunk, if the time at which it is found is to be that at which it came. Between polls a rank may give its
@@ -12,9 +13,9 @@ const PROMPT: Duration = Duration::from_micros(100);
 /// Number of looks that must find nothing before a chunk is the first: those that came while this rank computed are found by then.
 const LOOKS: u32 = 3;
 
-/// The first and the last chunk that this rank has waited for: only when they came is known.
-#[derive(Default)]
-pub(super) struct Pace {
+/// How fast the chunks of one message come: the first and the last that this process has waited for, since only when they came is known.
+#[derive(Debug, Default)]
+pub struct Pace {
     /// The waiting call in which the latest looks found nothing, their number, and when the last one was.
     missed: Option<(u64, u32, Instant)>,
     first: Option<(Moment, SentAt)>,
@@ -23,19 +24,19 @@ pub(super) struct Pace {
 
 impl Pace {
     /// The next chunk has not come yet.
-    pub(super) fn missed(&mut self) {
-        let call = waiting::call();
+    pub fn missed(&mut self) {
+        let call = call();
         let looks = self.missed.filter(|missed| missed.0 == call).map_or(0, |(_, looks, _)| looks);
         self.missed = Some((call, looks + 1, Instant::now()));
     }
 
     /// The next chunk has come.
-    pub(super) fn came(&mut self, chunk: &[u8]) {
-        let missed = self.missed.take().filter(|missed| missed.0 == waiting::call());
+    pub fn came(&mut self, chunk: &[u8]) {
+        let missed = self.missed.take().filter(|missed| missed.0 == call());
         let prompt = |now: &Moment| {
-            missed.is_some_and(|(.., missed)| now.at().saturating_duration_since(missed) <= PROMPT)
+            missed.is_some_and(|(.., missed)| now.at.saturating_duration_since(missed) <= PROMPT)
         };
-        let now = waiting::came(chunk.len()).filter(prompt).zip(SentAt::of(chunk));
+        let now = super::came(chunk.len()).filter(prompt).zip(SentAt::of(chunk));
         let Some((moment, _)) = now else { return };
         if self.first.is_none_or(|(first, _)| moment.since(&first).is_none()) {
             self.first = now.filter(|_| missed.is_some_and(|(_, looks, _)| looks >= LOOKS));
@@ -43,8 +44,8 @@ impl Pace {
         self.last = now;
     }
 
-    /// The last chunk has come.
-    pub(super) fn tell(&self, engine: &Engine) {
+    /// The last chunk of the message, which is from another node, has come: tells the engine.
+    pub fn tell(&self, engine: &Engine) {
         let Some(((first, first_sent), (last, last_sent))) = self.first.zip(self.last) else { return };
         if let Some((bytes, time)) = last.since(&first) {
             engine.came(bytes, time, last_sent.since(first_sent));

@@ -1,16 +1,14 @@
-//! Which calls of a collective are made here, and which are left to the MPI: by what a vote or a call has shown,
-//! which is valid for some calls, or by a race for the shortest time.
+//! Which collectives a message layer makes itself, and which it leaves to others: by what a vote or a call has shown, which is valid for some calls
+//! ([`Outcome`]), or by a race for the shortest time ([`Race`]). All processes count the same calls, and so take the same decisions; the caller exchanges
+//! what they need to know of each other.
 
-use super::private;
-use crate::mpi::sys::*;
-use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// What the ranks last found, and for how many blocking calls it is valid. All ranks count the same.
-#[derive(Default)]
-pub(super) struct Outcome {
+/// What the processes last found, and for how many calls it is valid.
+#[derive(Debug, Default)]
+pub struct Outcome {
     short: AtomicBool,
     left: AtomicU32,
     next: AtomicU32,
@@ -20,20 +18,19 @@ pub(super) struct Outcome {
 const LONGEST: u32 = 128;
 
 impl Outcome {
-    /// Whether any rank has a long block to send, by this vote or the last one. `long`: whether this rank has
-    /// one.
+    /// Whether any process has a long block to send: by the last vote, or by a new one. `vote` says whether none has.
     ///
     /// # Errors
-    /// Those of the vote; the MPI has called the communicator's error handler.
-    pub(super) fn decide(&self, long: impl Fn() -> bool, comm: MPI_Comm) -> Result<bool, c_int> {
+    /// Those of the vote.
+    pub fn decide<E>(&self, vote: impl FnOnce() -> Result<bool, E>) -> Result<bool, E> {
         if !self.stands() {
-            self.learn(private::minimum(c_int::from(!long()), comm)? == 1);
+            self.learn(vote()?);
         }
         Ok(self.is_long())
     }
 
-    /// The last outcome.
-    pub(super) fn is_long(&self) -> bool {
+    /// The last outcome: whether there was a long block, or something got shorter.
+    pub fn is_long(&self) -> bool {
         !self.short.load(Ordering::Relaxed)
     }
 
@@ -44,13 +41,13 @@ impl Outcome {
         left > 0
     }
 
-    /// How a call is made, if each shows all ranks whether anything got shorter.
-    pub(super) fn way(&self) -> Way {
+    /// How a call is made, if each shows all processes whether anything got shorter.
+    pub fn way(&self) -> Way {
         if self.stands() && !self.is_long() { Way::Mpi } else { Way::Compressed }
     }
 
-    /// An outcome that equals the previous one is valid for twice as many calls.
-    pub(super) fn learn(&self, short: bool) {
+    /// Keeps an outcome. One that equals the previous one is valid for twice as many calls.
+    pub fn learn(&self, short: bool) {
         let same = self.short.swap(short, Ordering::Relaxed) == short;
         let next = if same { (2 * self.next.load(Ordering::Relaxed)).clamp(1, LONGEST) } else { 1 };
         self.next.store(next, Ordering::Relaxed);
@@ -60,11 +57,10 @@ impl Outcome {
 
 /// How a collective is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// Here, each block compressed or not, as is decided for messages.
+pub enum Way {
+    /// By the layer, each block compressed or not, as is decided for messages.
     Compressed,
-    /// Here, with all blocks uncompressed: its messages may be in a better order than the MPI's, even if
-    /// coding takes too long.
+    /// By the layer, with all blocks uncompressed: its messages may be in a better order than the MPI's, even if coding takes too long.
     Raw,
     /// By the MPI.
     #[default]
@@ -76,11 +72,11 @@ impl Way {
 }
 
 /// Decides how a collective is made: in the way that has been fastest. All are tried in turn; then the times
-/// of the slowest rank decide for some calls. All ranks count the same.
-#[derive(Default)]
-pub(super) struct Race(Mutex<Tries>);
+/// of the slowest process decide for some calls.
+#[derive(Debug, Default)]
+pub struct Race(Mutex<Tries>);
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Tries {
     way: Way,
     /// Number of calls for which the outcome is valid, and for which the last one was.
@@ -98,23 +94,17 @@ const TRIES: [Way; 6] = [Way::Compressed, Way::Raw, Way::Mpi, Way::Mpi, Way::Raw
 const SHORTEST: u32 = 8;
 
 /// The part of its time by which the way without compression must be faster.
-const CLEARLY: c_int = 16;
+const CLEARLY: i32 = 16;
 
 /// Times are compared per this many bytes.
 const PER: f64 = 1e6;
 
 impl Race {
-    /// How this call is made.
+    /// How this call is made. `minima` computes the minima over all processes, place by place; all of them call it, or none.
     ///
     /// # Errors
-    /// Those of the MPI, if the ranks could not exchange their times; it has called the communicator's error
-    /// handler.
-    pub(super) fn way(&self, comm: MPI_Comm) -> Result<Way, c_int> {
-        self.decide(|mine| private::minima(mine, comm))
-    }
-
-    /// The same, where `minima` computes the minima over all ranks.
-    fn decide(&self, minima: impl FnOnce([c_int; 3]) -> Result<[c_int; 3], c_int>) -> Result<Way, c_int> {
+    /// Those of `minima`.
+    pub fn way<E>(&self, minima: impl FnOnce([i32; 3]) -> Result<[i32; 3], E>) -> Result<Way, E> {
         let best = {
             let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             if tries.left > 0 {
@@ -127,7 +117,7 @@ impl Race {
             }
             tries.best
         };
-        // A rank that lacks one of the times sends 0, which the others' times exceed.
+        // A process that lacks one of the times sends 0, which the others' times exceed.
         let mine = if best.contains(&None) { [0; 3] } else { best.map(|time| time.map_or(0, micros)) };
         // The largest are found as the minima of the negated ones.
         let mut slowest = minima(mine.map(|time| -time))?.map(|least| -least);
@@ -136,7 +126,7 @@ impl Race {
         let raw = &mut slowest[Way::Raw as usize];
         *raw = raw.saturating_add(*raw / CLEARLY);
         let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Of equal ones, the first; if no rank has times, the last outcome remains.
+        // Of equal ones, the first; if no process has times, the last outcome remains.
         let fastest =
             std::iter::zip(slowest, Way::ALL).filter(|(time, _)| *time > 0).min_by_key(|(time, _)| *time);
         let way = fastest.map_or(tries.way, |(_, way)| way);
@@ -146,9 +136,8 @@ impl Race {
         Ok(way)
     }
 
-    /// Records the time of a call of this number of bytes. Only trial calls count; each way has the same
-    /// number.
-    pub(super) fn took(&self, way: Way, bytes: usize, time: Duration) {
+    /// Records the time of a call of this number of bytes. Only trial calls count; each way has the same number.
+    pub fn took(&self, way: Way, bytes: usize, time: Duration) {
         let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if tries.tried == 0 {
             return;
@@ -160,19 +149,24 @@ impl Race {
 }
 
 /// Whole microseconds, at least one.
-fn micros(time: Duration) -> c_int {
-    c_int::try_from(time.as_micros()).unwrap_or(c_int::MAX).max(1)
+fn micros(time: Duration) -> i32 {
+    i32::try_from(time.as_micros()).unwrap_or(i32::MAX).max(1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// What a process alone has is the minimum.
+    fn ok(mine: [i32; 3]) -> Result<[i32; 3], ()> {
+        Ok(mine)
+    }
+
     /// Makes calls of two lengths in turn, which take this time per byte in each way; returns how the last
     /// ones were made.
     fn run(race: &Race, ns: [u64; 3], calls: usize) -> Vec<Way> {
         let made = (0..calls).map(|call| {
-            let way = race.decide(Ok).unwrap();
+            let way = race.way(ok).unwrap();
             // Long calls take less time per byte.
             let (bytes, factor) = if call % 2 == 0 { (1_000_000, 1) } else { (100_000, 3) };
             race.took(way, bytes, Duration::from_nanos(bytes as u64 * ns[way as usize] * factor));
@@ -201,16 +195,16 @@ mod tests {
         let race = Race::default();
         run(&race, [10, 12, 12], 200);
         // Timed trials throughout.
-        let made = (0..1000).filter(|_| race.decide(Ok).unwrap() == Way::Compressed).count();
+        let made = (0..1000).filter(|_| race.way(ok).unwrap() == Way::Compressed).count();
         assert!(made > 900, "{made}");
         // The value of a rank without times does not count.
         let said = std::cell::Cell::new(None);
         while said.get().is_none() {
             let note = |mine| {
                 said.set(Some(mine));
-                Ok(mine)
+                ok(mine)
             };
-            race.decide(note).unwrap();
+            race.way(note).unwrap();
         }
         assert_eq!(said.get(), Some([0; 3]));
     }

@@ -1,6 +1,6 @@
-//! Whether receiving ahead pays, by the time that it has gained and lost.
+//! Whether predicting pays, by the time that it has gained and lost. The clock is the caller's.
 
-use std::time::{Duration, Instant};
+use core::time::Duration;
 
 /// Number of receive calls after which the trial is evaluated.
 const WINDOW: u32 = 256;
@@ -14,9 +14,10 @@ const ASKING: Duration = Duration::from_micros(1);
 /// One in this many calls of the predictor is timed.
 const TIMED: u32 = 16;
 
-/// Decides whether receiving ahead pays: in each window of receive calls, more time must be gained than lost. Otherwise there is a pause of
-/// 1, 2, 4 ... [`LONGEST_PAUSE`] windows, in which the predictor observes nothing and nothing is looked for.
-pub(super) struct Trial {
+/// Decides whether it pays to receive messages ahead, by the calls that a predictor expects: in each window of 256 receive calls, more time must be gained
+/// than lost. Otherwise there is a pause of 1, 2, 4 ... 64 windows, in which the predictor is to observe nothing, and nothing to be looked for.
+#[derive(Clone, Debug)]
+pub struct Trial {
     /// Calls left in the window or the pause.
     left: u32,
     pauses: bool,
@@ -27,18 +28,26 @@ pub(super) struct Trial {
     /// Nanoseconds gained before this window.
     gained: i64,
     /// Duration of the last step, by which the call that contained it may have returned later.
-    pub(super) last: Duration,
+    last: Duration,
+}
+
+impl Default for Trial {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Trial {
-    pub(super) fn new() -> Self {
+    /// A trial that begins with a window.
+    #[must_use]
+    pub fn new() -> Self {
         let zero = Duration::ZERO;
         Self { left: WINDOW, pauses: false, pause: 1, lost: zero, gained: 0, last: zero }
     }
 
-    /// Counts a call; returns whether to observe it. `gained`: nanoseconds gained so far.
-    pub(super) fn goes_on(&mut self, gained: i64) -> bool {
-        self.lost += std::mem::take(&mut self.last);
+    /// Counts a receive call; returns whether to observe it. `gained`: nanoseconds gained so far, in all windows.
+    pub fn goes_on(&mut self, gained: i64) -> bool {
+        self.lost += core::mem::take(&mut self.last);
         self.left = self.left.saturating_sub(1);
         if self.left > 0 {
             return !self.pauses;
@@ -56,23 +65,29 @@ impl Trial {
         !self.pauses
     }
 
-    /// Times some of the calls of the predictor.
-    pub(super) fn timed(&mut self, work: impl FnOnce()) {
-        if !self.left.is_multiple_of(TIMED) {
-            return work();
-        }
-        let start = Instant::now();
-        work();
-        self.lost += start.elapsed() * TIMED;
+    /// Whether the predictor's part of this call is to be timed, for [`took`](Self::took).
+    #[must_use]
+    pub fn is_timed(&self) -> bool {
+        self.left.is_multiple_of(TIMED)
     }
 
-    /// A call is about to poll the MPI.
-    pub(super) fn waits(&mut self) {
+    /// A call that is timed took the predictor this time.
+    pub fn took(&mut self, time: Duration) {
+        self.lost += time * TIMED;
+    }
+
+    /// A call that waits has looked for messages for this time.
+    pub fn looked(&mut self, time: Duration) {
+        self.last = time;
+    }
+
+    /// A call is about to poll instead of waiting.
+    pub fn waits(&mut self) {
         self.lost += ASKING;
     }
 
-    /// Ends the search.
-    pub(super) fn end(&mut self) {
+    /// Ends the search for good.
+    pub fn end(&mut self) {
         (self.pauses, self.left) = (true, u32::MAX);
     }
 }
@@ -90,7 +105,7 @@ mod tests {
             if trial.goes_on(*gained) {
                 count += 1;
                 *gained += gain;
-                trial.last = Duration::from_micros(1);
+                trial.looked(Duration::from_micros(1));
             }
         }
         count

@@ -3,37 +3,35 @@
 //! `MPI_Comm_split_type` does this, too, but needs several collective operations, in which most MPIs spin: where there are more ranks than
 //! cores, each of them takes a time slice.
 
-use mpress::job::LARGEST;
-use std::collections::hash_map::{DefaultHasher, HashMap};
-use std::ffi::c_int;
-use std::hash::{Hash, Hasher};
+use super::{digest, hash};
+use std::collections::HashMap;
 
-/// A word for the host of this process, equal on all ranks there. Nodes may be network namespaces of one machine.
-pub(crate) fn here() -> u64 {
+/// A word for the host of this process, at most [`LARGEST`](super::LARGEST) and equal in all processes there. Nodes may be network namespaces of one machine.
+///
+/// It is made of what Linux tells in `/proc`: boot, host name and network namespace. What cannot be read is left out, so without `/proc` all hosts are the same.
+#[must_use]
+pub fn host() -> u64 {
     let read = |file: &str| std::fs::read_to_string(file).unwrap_or_default();
     let boot = read("/proc/sys/kernel/random/boot_id");
     let name = read("/proc/sys/kernel/hostname");
     let network = std::fs::read_link("/proc/self/ns/net").ok();
-    digest(&(boot, name, network)) & LARGEST
+    hash(&(boot, name, network))
 }
 
-/// For each rank the lowest rank on its node, from the hosts of all ranks. The result is the same on all ranks.
-pub(crate) fn nodes(hosts: &[u64]) -> Vec<c_int> {
+/// For each rank the lowest rank on its node, from the hosts of all ranks ([`host`]).
+#[must_use]
+pub fn nodes(hosts: &[u64]) -> Vec<i32> {
     let mut lowest = HashMap::new();
     hosts.iter().zip(0..).map(|(host, rank)| *lowest.entry(*host).or_insert(rank)).collect()
 }
 
-/// A number of the hosts and how many ranks each has, from the hosts of all ranks: the same for all jobs there, until a host starts anew.
-pub(crate) fn place(hosts: &[u64]) -> u64 {
+/// A number of the hosts and how many ranks each has, from the hosts of all ranks: the same for all jobs there, until a host starts anew. For
+/// [`Engine::start`](crate::Engine::start).
+#[must_use]
+pub fn place(hosts: &[u64]) -> u64 {
     let mut hosts = hosts.to_vec();
     hosts.sort_unstable();
     digest(&hosts)
-}
-
-fn digest(of: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    of.hash(&mut hasher);
-    hasher.finish()
 }
 
 #[cfg(test)]
@@ -55,7 +53,7 @@ mod tests {
 
     #[test]
     fn a_host_is_the_same_whoever_asks() {
-        assert_eq!(here(), std::thread::spawn(here).join().unwrap());
-        assert!(here() <= LARGEST);
+        assert_eq!(host(), std::thread::spawn(host).join().unwrap());
+        assert!(host() <= super::super::LARGEST);
     }
 }
