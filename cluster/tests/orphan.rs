@@ -48,6 +48,6 @@ fn a_job_ends_with_the_process_that_started_it() {
     assert!(Path::new(&stat).exists());
     test.kill().unwrap();
     test.wait().unwrap();
-    // If nobody reaps it, its number stays.
+    // Its number stays until its parent has waited for it.
     wait_for("the job goes on", || fs::read_to_string(&stat).map_or(true, |stat| stat.contains(") Z ")));
 }

@@ -144,19 +144,19 @@ fn ranks_with_a_host_name_of_their_own_are_nodes() {
 /// Calls that are newer than the MPI of this machine, from a library that has them.
 #[test]
 fn calls_of_later_standards_are_handled() {
-    let Some(rig) = Rig::new("later") else { return };
-    let job = rig.job(Launcher::Local, 2, "later", &[]);
-    let without = job.preloading(&["later_calls.so"]).run("without");
-    let with = job.compressing_over("later_calls.so").env("MPRESS_REPORT", "summary").run("with");
-    assert_same(&without, &with);
-    assert!(with.framed().is_some_and(|(messages, _)| messages > 4), "{:?}", with.shim_lines());
+    follows_calls_of_later_standards("later");
 }
 
 /// Threads may ask for the same requests at the same time.
 #[test]
 fn threads_that_look_do_not_wait_for_each_other() {
-    let Some(rig) = Rig::new("lookers") else { return };
-    let job = rig.job(Launcher::Local, 2, "lookers", &[]);
+    follows_calls_of_later_standards("lookers");
+}
+
+/// Runs a program with an MPI that has calls of later standards than this machine's.
+fn follows_calls_of_later_standards(program: &str) {
+    let Some(rig) = Rig::new(program) else { return };
+    let job = rig.job(Launcher::Local, 2, program, &[]);
     let without = job.preloading(&["later_calls.so"]).run("without");
     let with = job.compressing_over("later_calls.so").env("MPRESS_REPORT", "summary").run("with");
     assert_same(&without, &with);

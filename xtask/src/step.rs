@@ -68,7 +68,7 @@ impl<'a> Step<'a> {
         Self { name: name.into(), todo: Todo::Call(Box::new(call)), build: Build::None }
     }
 
-    /// A step that works in a new folder, which nobody else can have prepared. After a failure the folder is kept for inspection.
+    /// A step that works in a new folder of its own, so that no other user can have put anything there. After a failure the folder is kept for inspection.
     pub(crate) fn in_a_folder(
         name: impl Into<String>,
         prefix: &'static str,

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Elements in memory, of one datatype.
 ///
-/// Who makes a span vouches for its memory ([`new`](Self::new)), so that what sends, receives or copies the elements need not ask for that again. The
+/// The code that makes a span guarantees its memory ([`new`](Self::new)), so that what sends, receives or copies the elements need not ask for that again. The
 /// promise lasts until the operation is complete, and no span is used after that: what keeps one ends with the operation (`Posted`, `Template`, the blocks of
 /// a collective), and one of our own memory is made where that is kept for as long ([`ByteSpan::span`]). Only a message that had to wait for its memory
 /// (`ReceiveMemory::keep`) is written there later: when another receive that was pending in this memory ends, for which the program lends it.
