@@ -31,7 +31,9 @@ macro_rules! say {
     }};
 }
 
-/// Defines handlers of calls. Each gets the arguments of its call, and `pass`, which makes the call by the MPI alone.
+/// Defines handlers of calls. Each gets the arguments of its call, and `pass`, which makes the call by the
+/// MPI alone. Nearly everything in a body is a call of an unsafe function to which the program's arguments may
+/// be given, so all of it is in one unsafe block.
 macro_rules! handlers {
     ($($name:ident($arguments:ident): |$shim:ident, $call:ident, $pass:ident| $made:expr;)*) => {$(
         pub(crate) unsafe fn $name(

@@ -137,7 +137,7 @@ fn memory_does_not_grow_with_the_number_of_messages() {
 #[test]
 fn the_report_says_why_nothing_was_compressed() {
     let Some(rig) = Rig::new("synchronous") else { return };
-    let job = rig.job(Launcher::Local, 2, "synchronous", &[]);
+    let job = rig.job(Launcher::Local, 2, "one_message", &[]);
     let with = job.compressing().env("MPRESS_REPORT", "summary").run("with");
     assert_same(&job.run("without"), &with);
     let Some(lines) = with.shim_lines() else { return };
@@ -232,14 +232,14 @@ fn paths_of_settings_count_from_the_folder_of_the_start() {
     let Some(rig) = Rig::beside_others("moved") else { return };
     let script = r#"cd "$START" && mkdir -p "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" &&
         cd "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" && exec "$0" "$@""#;
-    let job = rig.job(Launcher::Local, 2, "moved", &[]);
+    let job = rig.job(Launcher::Local, 2, "one_message", &[".."]);
     let job = job.env("START", rig.folder().to_str().unwrap()).wrapped(script);
     let with = job.compressing().env("MPRESS_STRATEGY", "adaptive").env("MPRESS_RECORD", "samples");
     let with = with.env("MPRESS_GUIDE", "guide.toml").env("MPRESS_REPORT_FILE", "report.json").run("with");
     assert_same(&job.run("without"), &with);
     let start = rig.folder().join("0");
     assert!(start.join("guide.toml").is_file());
-    assert!(start.join("samples/moved.2.r0.f64").is_file());
+    assert!(start.join("samples/one_message.2.r0.f64").is_file());
     let report = std::fs::read_to_string(start.join("report.json")).unwrap();
     assert!(JobReport::from_json(&report).unwrap().total.messages > 0, "{report}");
 }

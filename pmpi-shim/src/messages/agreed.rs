@@ -37,11 +37,11 @@ pub(crate) struct Collectives {
     made: AtomicU32,
 }
 
-/// Where the program wants the request of a nonblocking call.
+/// Where a nonblocking call of the program gets its request.
 #[derive(Clone, Copy)]
-pub(crate) struct Wanted(*mut MPI_Request);
+pub(crate) struct RequestPlace(*mut MPI_Request);
 
-impl Wanted {
+impl RequestPlace {
     /// # Safety
     /// This must be the output argument of a call of the program that is under way.
     pub(crate) unsafe fn new(request: *mut MPI_Request) -> Self {
@@ -58,7 +58,7 @@ impl Wanted {
 #[derive(Clone, Copy)]
 pub(crate) enum How {
     Blocking(MPI_Comm),
-    Nonblocking(MPI_Comm, Wanted),
+    Nonblocking(MPI_Comm, RequestPlace),
 }
 
 impl How {
