@@ -40,7 +40,8 @@ fn compile(mpi: Mpi, source: &str, dir: &Path, args: &[&str]) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// A second declaration of a function must not differ from the first. Functions that the MPI does not have are declared once.
+/// A second declaration of a function must not differ from the first. Functions that the MPI does not have
+/// are declared once.
 #[test]
 fn the_prototypes_are_those_of_the_mpi() {
     let Some((mpi, dir)) = under_test("prototypes") else { return };
@@ -61,7 +62,8 @@ fn the_prototypes_are_those_of_the_mpi() {
     compile(mpi, &source, &dir, &["-fsyntax-only"]);
 }
 
-/// What follows a call that was left by a jump relies on it: a request of a call that is not in the table may have the handle of an earlier one.
+/// What follows a call that was left by a jump relies on it: a request of a call that is not in the table may
+/// have the handle of an earlier one.
 #[test]
 fn every_call_that_makes_a_request_is_known() {
     let Some((mpi, dir)) = under_test("requests") else { return };

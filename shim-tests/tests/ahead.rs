@@ -1,5 +1,5 @@
-//! Messages that are received before the program asks for them (`MPRESS_PREDICT`): a program sees the same with it and without the shim, even if
-//! every arrived message is received ahead.
+//! Messages that are received before the program asks for them (`MPRESS_PREDICT`): a program sees the same
+//! with it and without the shim, even if every arrived message is received ahead.
 //!
 //! `cargo xtask test` sets the MPI and the shim (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
 
@@ -13,7 +13,8 @@ use mpress_cluster::{Family, Launcher};
 use support::compare::assert_same;
 use support::{Plan, Rig, Written, two_nodes};
 
-/// From the report: correctly predicted receive calls, all receive calls, and messages that were decoded early.
+/// From the report: correctly predicted receive calls, all receive calls, and messages that were decoded
+/// early.
 fn foreseen(written: &Written) -> Option<[u64; 3]> {
     let lines = written.shim_lines()?;
     let line = lines.iter().find_map(|line| line.split("predicted: ").nth(1)).expect("a line of the report");
@@ -21,8 +22,8 @@ fn foreseen(written: &Written) -> Option<[u64; 3]> {
     Some([(); 3].map(|()| numbers.next().unwrap()))
 }
 
-/// Runs the program plain, and in chunks and in frames with this setting; returns the numbers of messages that were decoded early. The setting `on`
-/// receives few messages of a random program ahead.
+/// Runs the program plain, and in chunks and in frames with this setting; returns the numbers of messages
+/// that were decoded early. The setting `on` receives few messages of a random program ahead.
 fn compare(plain: &Plan<'_>, compressing: &Plan<'_>, predict: &str) -> Vec<u64> {
     compare_to(&plain.run("without"), compressing, predict)
 }
@@ -39,12 +40,14 @@ fn compare_to(without: &Written, compressing: &Plan<'_>, predict: &str) -> Vec<u
 }
 
 fn on_this_host(rig: &Rig, ranks: usize, args: &[&str], predict: &str) -> Vec<u64> {
-    // Over shared memory, Open MPI sends chunks only when the receiver asks for them, and then the shim sends none.
+    // Over shared memory, Open MPI sends chunks only when the receiver asks for them, and then the shim sends
+    // none.
     let job = rig.job(Launcher::Local, ranks, "transparent", args).env("OMPI_MCA_btl", "tcp,self");
     compare(&job, &job.compressing(), predict)
 }
 
-/// With those between nodes, all are ten thousand in chunks and as many in frames; a part of them is run by default.
+/// With those between nodes, all are ten thousand in chunks and as many in frames; a part of them is run by
+/// default.
 fn schedules(all: usize) -> String {
     support::schedules(all).to_string()
 }
@@ -98,7 +101,8 @@ fn what_comes_early_is_decoded_before_it_is_asked_for() {
         let early = compare_to(&without, &job, "on");
         // There is no room for the long ones.
         let few = compare_to(&without, &job.env("MPRESS_PREDICT_MEMORY", "72000"), "on");
-        // Fourteen gathers of twelve rounds, each with a message that can be decoded in time; prediction learns from the first rounds.
+        // Fourteen gathers of twelve rounds, each with a message that can be decoded in time; prediction
+        // learns from the first rounds.
         let are_early = early.iter().all(|early| *early > 100)
             && few.iter().zip(&early).all(|(few, early)| *few > 30 && few < early);
         if are_early {

@@ -1,4 +1,5 @@
-//! Every fault ends in an MPI error or in messages that pass through: never in wrong data, and never in waiting where plain MPI would not wait.
+//! Every fault ends in an MPI error or in messages that pass through: never in wrong data, and never in
+//! waiting where plain MPI would not wait.
 //!
 //! `cargo xtask test` sets the MPI and the shim (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
 
@@ -195,7 +196,8 @@ fn a_killed_peer_ends_the_job() {
     }
 }
 
-/// A program that goes on after a process has failed revokes its communicators, which those of the layer are not.
+/// A program that goes on after a process has failed revokes its communicators, which those of the layer are
+/// not.
 #[test]
 fn where_failures_are_tolerated_everything_passes_through() {
     let Some(rig) = Rig::new("revoked") else { return };

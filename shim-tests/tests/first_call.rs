@@ -1,4 +1,5 @@
-//! The first call of an MPI function, with MPIs of a few functions under the names of real ones. No MPI is needed.
+//! The first call of an MPI function, with MPIs of a few functions under the names of real ones. No MPI is
+//! needed.
 //!
 //! `cargo xtask test` sets the preload library (`MPRESS_TEST_SHIM`).
 
@@ -63,7 +64,8 @@ impl Place {
         program.env("LD_PRELOAD", &self.preload).output().unwrap()
     }
 
-    /// Fails unless the program ends with this status and mpress prints this text or, for an empty text, nothing.
+    /// Fails unless the program ends with this status and mpress prints this text or, for an empty text,
+    /// nothing.
     #[track_caller]
     fn says(&self, status: i32, words: &str) {
         let output = self.run();

@@ -1,4 +1,5 @@
-//! The folders of the shim are layers, in the order of `lib.rs`: none imports from one above it. Within a folder no module imports itself indirectly.
+//! The folders of the shim are layers, in the order of `lib.rs`: none imports from one above it. Within a
+//! folder no module imports itself indirectly.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
 #![allow(missing_docs, reason = "a test")]

@@ -1,6 +1,7 @@
 //! `mpress calibrate` on emulated clusters: the bandwidth it finds is that of the links.
 //!
-//! `cargo xtask test` sets the MPI, the shim and the command (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`, `MPRESS_TEST_COMMAND`).
+//! `cargo xtask test` sets the MPI, the shim and the command (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`,
+//! `MPRESS_TEST_COMMAND`).
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
 #![allow(missing_docs, reason = "a test")]
@@ -18,7 +19,8 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 /// Far longer than any job here: one that takes this long hangs.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// Not by `eprintln!`: the harness hides the output of a passing test, and a skip must never look like a pass.
+/// Not by `eprintln!`: the harness hides the output of a passing test, and a skip must never look like a
+/// pass.
 fn skip<T>(reason: impl std::fmt::Display) -> Option<T> {
     let _shown = writeln!(std::io::stderr(), "SKIPPED: {reason}");
     None
@@ -86,8 +88,9 @@ impl Rig {
     }
 }
 
-/// Runs it on two nodes; the bandwidth of a rank in the file must be its share of the link. Other load on this machine slows the links, but not
-/// always: one of three measurements must be right, and none may be too high.
+/// Runs it on two nodes; the bandwidth of a rank in the file must be its share of the link. Other load on
+/// this machine slows the links, but not always: one of three measurements must be right, and none may be too
+/// high.
 fn finds_the_rate(test: &str, rate: Rate, ranks_per_node: usize) {
     let Some(rig) = Rig::new(test) else { return };
     if let Err(error) = Cluster::permitted() {
@@ -124,7 +127,8 @@ fn measured(rig: &Rig, cluster: &Cluster, ranks_per_node: usize) -> f64 {
     link.bandwidth_mb_s
 }
 
-// Links that a machine carries beside other work; what is measured of faster ones is in `benches/record/belief.txt`.
+// Links that a machine carries beside other work; what is measured of faster ones is in
+// `benches/record/belief.txt`.
 
 #[test]
 fn twenty_megabit_for_one_rank_on_each_node() {

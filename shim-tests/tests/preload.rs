@@ -1,4 +1,5 @@
-//! The preload library works together with everything else that is loaded: other tools, other MPIs, and children that are not MPI programs.
+//! The preload library works together with everything else that is loaded: other tools, other MPIs, and
+//! children that are not MPI programs.
 //!
 //! `cargo xtask test` sets the MPI and the shim (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
 
@@ -13,8 +14,8 @@ use std::collections::BTreeMap;
 use support::compare::assert_same;
 use support::{Plan, Rig, SHIM, Written, skip};
 
-/// Scenarios that make almost all calls that the tool counts, whose calls do not depend on the order of arrival or on requests that failed: whether
-/// those must be freed is not specified.
+/// Scenarios that make almost all calls that the tool counts, whose calls do not depend on the order of
+/// arrival or on requests that failed: whether those must be freed is not specified.
 const SCENARIOS: [&str; 11] = [
     "every_pair",
     "exchanges",

@@ -1,7 +1,9 @@
-//! Recordings of a program: they contain its receive calls and the messages that it sends, complete and correct, under every MPI; `mpress replay` and
-//! `mpress predict` can read them; and a program that is recorded sees the same.
+//! Recordings of a program: they contain its receive calls and the messages that it sends, complete and
+//! correct, under every MPI; `mpress replay` and `mpress predict` can read them; and a program that is
+//! recorded sees the same.
 //!
-//! `cargo xtask test` sets the MPI, the shim and the command (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`, `MPRESS_TEST_COMMAND`).
+//! `cargo xtask test` sets the MPI, the shim and the command (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`,
+//! `MPRESS_TEST_COMMAND`).
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
 #![allow(missing_docs, reason = "a test")]
@@ -144,7 +146,8 @@ fn assert_read_by_the_command(folder: &Path) {
     assert!(predicted.lines().any(|line| line.starts_with("recorded,2,tournament")), "{predicted}");
     let calls = said(&command, &["predict"], folder);
     let row = calls.lines().find(|line| line.starts_with("recorded.2 ")).unwrap_or_else(|| panic!("{calls}"));
-    // Minimum, mean and maximum number of calls of a rank: rank 0 receives only through its half of the exchange.
+    // Minimum, mean and maximum number of calls of a rank: rank 0 receives only through its half of the
+    // exchange.
     for number in [ROUNDS, ROUNDS * (RECEIVES.len() + 1) / 2, ROUNDS * RECEIVES.len()] {
         assert!(row.split_whitespace().any(|word| word == number.to_string()), "{number} in {row}");
     }

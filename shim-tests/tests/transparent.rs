@@ -1,5 +1,5 @@
-//! A program sees the same with the shim and without: the logs of the C programs in `programs` in both cases are compared byte for byte, over shared
-//! memory and between the nodes of an emulated cluster.
+//! A program sees the same with the shim and without: the logs of the C programs in `programs` in both cases
+//! are compared byte for byte, over shared memory and between the nodes of an emulated cluster.
 //!
 //! `cargo xtask test` sets the MPI and the shim (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
 
@@ -31,7 +31,8 @@ const WITH_MANY: [&str; 14] = [
     "overlapping_communicators",
 ];
 
-/// Runs the same job without the shim, and under it with messages inside a node compressed. Both must write the same.
+/// Runs the same job without the shim, and under it with messages inside a node compressed. Both must write
+/// the same.
 fn compare_on_this_host(rig: &Rig, ranks: usize, args: &[&str]) -> (Written, Written) {
     let job = rig.job(Launcher::Local, ranks, "transparent", args);
     let without = job.run("without");
@@ -42,7 +43,8 @@ fn compare_on_this_host(rig: &Rig, ranks: usize, args: &[&str]) -> (Written, Wri
 
 /// The same with all messages from 4 KiB on in chunks.
 fn compare_in_chunks(rig: &Rig, ranks: usize, args: &[&str]) -> Written {
-    // Over shared memory, Open MPI sends chunks only when the receiver asks for them, and then the shim sends none.
+    // Over shared memory, Open MPI sends chunks only when the receiver asks for them, and then the shim sends
+    // none.
     let job = rig.job(Launcher::Local, ranks, "transparent", args).env("OMPI_MCA_btl", "tcp,self");
     let without = job.run("without-chunks");
     let chunks =
@@ -99,7 +101,8 @@ fn wrong_collectives_of_three_ranks() {
     assert_same(&without, &job.compressing().env("MPRESS_STRATEGY", "adaptive").run("adaptive"));
 }
 
-/// Together with the schedules between nodes, all are more than ten thousand; a part of them is run by default.
+/// Together with the schedules between nodes, all are more than ten thousand; a part of them is run by
+/// default.
 #[test]
 fn random_schedules_on_this_host() {
     let Some(rig) = Rig::beside_others("random") else { return };
@@ -162,14 +165,16 @@ fn nonblocking_broadcasts_and_allgathers_between_two_nodes() {
     let Some(rig) = Rig::beside_others("in_turn") else { return };
     let Some(cluster) = two_nodes() else { return };
     let args = ["collectives_in_turn"];
-    // In each of 4 rounds, one broadcast and two blocks of an all-gather can be compressed; with 4 ranks, one and four in each of 16 rounds.
+    // In each of 4 rounds, one broadcast and two blocks of an all-gather can be compressed; with 4 ranks, one
+    // and four in each of 16 rounds.
     assert_framed(&compare_on_nodes(&rig, &cluster, 1, "one-each", &args), 12);
     if rig.mpi.family() == Family::OpenMpi {
         assert_framed(&compare_on_nodes(&rig, &cluster, 2, "two-each", &args), 80);
     }
 }
 
-/// The sums are the same as those of the MPI only up to rounding; the values that the program checks are the same.
+/// The sums are the same as those of the MPI only up to rounding; the values that the program checks are the
+/// same.
 #[test]
 fn sums_of_reals_are_compressed_where_the_order_is_free() {
     let Some(rig) = Rig::beside_others("reals") else { return };
@@ -190,7 +195,8 @@ fn sums_of_reals_are_compressed_where_the_order_is_free() {
     };
     let [off, exact, reorder] = ["off", "exact", "reorder"].map(framed);
     if let (Some(off), Some(exact), Some(reorder)) = (off, exact, reorder) {
-        // Each rank sends a part of the vector to the other node twice in each of the 40 reductions of integers and 20 of reals.
+        // Each rank sends a part of the vector to the other node twice in each of the 40 reductions of
+        // integers and 20 of reals.
         assert_eq!(off, 0);
         assert!(exact >= 40 && reorder >= exact + 40, "{exact} and {reorder} messages compressed");
     }
@@ -280,7 +286,8 @@ fn a_file_that_cannot_be_used_is_one_line_and_the_program_runs_on() {
     assert!(lines.iter().any(|line| line.contains("/none/guide: No such file")), "{lines:?}");
 }
 
-/// The order in which datatypes are packed depends on the heuristics: how many pages the TLB holds. On one node the shim sleeps until it is worth it.
+/// The order in which datatypes are packed depends on the heuristics: how many pages the TLB holds. On one
+/// node the shim sleeps until it is worth it.
 #[test]
 fn datatypes_are_packed_for_the_machine_in_the_heuristics() {
     let Some(rig) = Rig::beside_others("machine") else { return };
@@ -394,7 +401,8 @@ fn the_strategy_of_a_communicator_holds_in_its_collectives() {
     }
 }
 
-/// MPICH has about two thousand communicators, and the program may need each of them. Where the tags are used up, the MPI makes what follows.
+/// MPICH has about two thousand communicators, and the program may need each of them. Where the tags are used
+/// up, the MPI makes what follows.
 #[test]
 fn many_communicators_with_collectives() {
     let Some(rig) = Rig::beside_others("many_communicators") else { return };

@@ -65,7 +65,7 @@ pub(super) enum Recipients<'a> {
 /// The buffers must be the program's.
 pub(super) unsafe fn reduce(shim: &Shim, call: Call, to: Recipients<'_>, pass: impl Fn() -> c_int) -> c_int {
     let peers = match to {
-        // Most are short: then nothing else is asked.
+        // Most reductions are too short, so this is asked first.
         Recipients::All(count) | Recipients::Root(_, count) if shim.may_reduce(&call, count).is_none() => {
             None
         }

@@ -30,8 +30,8 @@ const NO_MEMORY: u64 = u64::MAX;
 /// The block is sent unchanged for a timed trial, which says nothing about later calls.
 const ON_TRIAL: u64 = u64::MAX - 1;
 
-/// Bcast, on all ranks; the MPI must not refuse `span`. The root sends the length of the frame; if there is none,
-/// the MPI's own call follows.
+/// Bcast, on all ranks; the MPI must not refuse `span`. The root sends the length of the frame; if there is
+/// none, the MPI's own call follows.
 pub(super) fn bcast(
     shim: &Shim,
     peers: &Peers,
@@ -185,7 +185,8 @@ impl Shim {
         if self.engine.is_on_trial() { ON_TRIAL } else { RAW }
     }
 
-    /// What a rank sends in an all-gather, and whether it is a frame. `strategy`: that of the communicator, if it has its own.
+    /// What a rank sends in an all-gather, and whether it is a frame. `strategy`: that of the communicator,
+    /// if it has its own.
     fn own_block(&self, message: &Envelope, strategy: Option<Strategy>) -> Result<(Arc<Wire>, bool), c_int> {
         match self.shared_frame(message, strategy) {
             Some(wire) => Ok((wire, true)),

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Greatest number of such bytes. A message that would exceed it goes or comes as it is, unless nothing else is being sent or received.
+/// Greatest number of such bytes. A message that would exceed it goes or comes as it is, unless nothing else
+/// is being sent or received.
 const MOST: usize = 64 << 20;
 
 /// The bytes of frames, copies and chunks whose sends, or of buffers whose receives, are not complete.

@@ -22,8 +22,8 @@ impl Delivered {
     }
 }
 
-/// A request that is complete from the start, with this status (an empty one for `None`): a generalized request, so that its handle is
-/// unique in all calls of the MPI.
+/// A request that is complete from the start, with this status (an empty one for `None`): a generalized
+/// request, so that its handle is unique in all calls of the MPI.
 pub(crate) fn completed(delivered: Option<Delivered>) -> Result<MPI_Request, c_int> {
     let inner = generalized(delivered)?;
     // SAFETY: a request that has just been started.

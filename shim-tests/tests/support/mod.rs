@@ -9,12 +9,15 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The time limit of a job, apart from the two known hangs in `MPI_Finalize`: far longer than any takes, on a busy machine, too.
+/// The time limit of a job, apart from the two known hangs in `MPI_Finalize`: far longer than any takes, on a
+/// busy machine, too.
 const LIMIT: Duration = Duration::from_secs(900);
-/// The factor of the time limits of scenes in the programs, which tell where a job hangs. With two processors for forty processes a scene of a few seconds takes a minute.
+/// The factor of the time limits of scenes in the programs, which tell where a job hangs. With two processors
+/// for forty processes a scene of a few seconds takes a minute.
 const PATIENCE: &str = "10";
 
-/// Not by `eprintln!`: the harness hides the output of a passing test, and a skip must never look like a pass.
+/// Not by `eprintln!`: the harness hides the output of a passing test, and a skip must never look like a
+/// pass.
 pub(crate) fn skip<T>(reason: impl std::fmt::Display) -> Option<T> {
     let _shown = writeln!(std::io::stderr(), "SKIPPED: {reason}");
     None
@@ -51,7 +54,8 @@ pub(crate) fn two_nodes_at(rate: Option<Rate>) -> Option<Cluster> {
 /// The placeholder of the preload library among other preloaded libraries.
 pub(crate) const SHIM: &str = "the shim";
 
-/// The right to run jobs: alone, or beside those of other tests, of this process or another. It ends with the file, whose lock it is.
+/// The right to run jobs: alone, or beside those of other tests, of this process or another. It ends with the
+/// file, whose lock it is.
 ///
 /// An MPI job needs all cores; beside others it would be slower than after them, and would break time limits.
 fn turn(alone: bool) -> File {
@@ -75,7 +79,8 @@ impl Rig {
         Self::with(test, true)
     }
 
-    /// For a test whose outcome does not depend on when something happens: its jobs run beside those of other such tests. Jobs mostly wait at their start and end.
+    /// For a test whose outcome does not depend on when something happens: its jobs run beside those of other
+    /// such tests. Jobs mostly wait at their start and end.
     pub(crate) fn beside_others(test: &str) -> Option<Self> {
         Self::with(test, false)
     }
@@ -179,13 +184,15 @@ impl Plan<'_> {
         self.env("LD_PRELOAD", programs::built(self.rig.mpi, library).to_str().unwrap())
     }
 
-    /// As [`compressing`](Self::compressing), with this library of `programs/preload` between the shim and the MPI.
+    /// As [`compressing`](Self::compressing), with this library of `programs/preload` between the shim and
+    /// the MPI.
     #[must_use]
     pub(crate) fn compressing_over(&self, library: &str) -> Self {
         self.compressing().preloading(&[SHIM, library])
     }
 
-    /// With exactly these libraries of `programs/preload` preloaded in this order; [`SHIM`] stands for the preload library.
+    /// With exactly these libraries of `programs/preload` preloaded in this order; [`SHIM`] stands for the
+    /// preload library.
     #[must_use]
     pub(crate) fn preloading(&self, libraries: &[&str]) -> Self {
         let path = |&name: &&str| {
@@ -195,7 +202,8 @@ impl Plan<'_> {
         self.env("LD_PRELOAD", std::env::join_paths(paths).unwrap().to_str().unwrap())
     }
 
-    /// With the ranks of all nodes spread over the processors: otherwise Open MPI binds the first rank of each node to the same one.
+    /// With the ranks of all nodes spread over the processors: otherwise Open MPI binds the first rank of
+    /// each node to the same one.
     #[must_use]
     pub(crate) fn pinned(&self) -> Self {
         Self { pinned: true, ..self.clone() }

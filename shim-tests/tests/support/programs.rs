@@ -8,9 +8,9 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
-/// The program of this name: `transparent` is built from all files in `programs`, the others from one file in `programs/single` and the shared files.
-/// `NAME.so` is a library to preload, built from one file in `programs/preload`; `NAME.so.1` replaces a GPU's library and is built from one file in
-/// `programs/gpu`.
+/// The program of this name: `transparent` is built from all files in `programs`, the others from one file in
+/// `programs/single` and the shared files. `NAME.so` is a library to preload, built from one file in
+/// `programs/preload`; `NAME.so.1` replaces a GPU's library and is built from one file in `programs/gpu`.
 pub(crate) fn built(mpi: Mpi, name: &str) -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     // All tests use the same MPI.

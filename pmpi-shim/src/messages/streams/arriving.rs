@@ -166,7 +166,8 @@ impl Arriving {
             if let Err(code) = self.post(context) {
                 self.fail(code);
                 if self.posted.is_empty() {
-                    // The rest cannot be received. The sender waits for its last chunk no longer than its patience lasts.
+                    // The rest cannot be received. The sender waits for its last chunk no longer than its
+                    // patience lasts.
                     return Next::Over;
                 }
                 break;
@@ -246,7 +247,8 @@ impl Arriving {
         }
     }
 
-    /// The length of the message, and its buffer, if it is in one of our buffers. To be called once the stream is complete.
+    /// The length of the message, and its buffer, if it is in one of our buffers. To be called once the
+    /// stream is complete.
     pub(crate) fn finish(mut self) -> Result<(usize, Option<Buffer>), c_int> {
         std::mem::replace(&mut self.outcome, Ok(())).map_err(Untold::tell)?;
         let len = self.stream.raw_len();

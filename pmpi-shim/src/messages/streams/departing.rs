@@ -41,8 +41,8 @@ pub(crate) struct Departing {
     /// What a byte takes on the network, by the estimate, in nanoseconds.
     byte_ns: f64,
     state: State,
-    /// Time that the MPI took to start chunks. When a chunk was ready is told without it, since it shows not how fast this process is, but how busy the
-    /// network.
+    /// Time that the MPI took to start chunks. When a chunk was ready is told without it, since it shows not
+    /// how fast this process is, but how busy the network.
     stalled: Duration,
 }
 
@@ -65,12 +65,14 @@ struct Patience {
     looked: Instant,
 }
 
-/// Every chunk of this number is sent synchronously by a call that waits. Open MPI over TCP calls any other one sent at once, and has no end of
-/// what is queued for a connection; and what it answers there, such as that it has matched the message of the other rank, goes after all of that, so that two ranks
-/// that send to each other would send one after the other.
+/// Every chunk of this number is sent synchronously by a call that waits. Open MPI over TCP calls any other
+/// one sent at once, and has no end of what is queued for a connection; and what it answers there, such as
+/// that it has matched the message of the other rank, goes after all of that, so that two ranks that send to
+/// each other would send one after the other.
 const SYNCHRONOUS: usize = 16;
 
-/// Greatest number of chunks from the first one on that a call that waits does not know to have been received: about 3 MiB of the message.
+/// Greatest number of chunks from the first one on that a call that waits does not know to have been
+/// received: about 3 MiB of the message.
 const MOST_UNDER_WAY: usize = 3 * SYNCHRONOUS;
 
 /// The least number of looks before patience ends.
@@ -91,9 +93,10 @@ impl Patience {
 }
 
 impl Departing {
-    /// Starts a stream of the message `raw` to rank `dest` of the world. `start_head` starts its head in the mode of the message.
-    /// `meanwhile` is called between chunks. `holds`: the call does not return before the stream is complete, so chunks need not be started before the
-    /// network is ready for them, as an MPI does with long messages.
+    /// Starts a stream of the message `raw` to rank `dest` of the world. `start_head` starts its head in the
+    /// mode of the message. `meanwhile` is called between chunks. `holds`: the call does not return before
+    /// the stream is complete, so chunks need not be started before the network is ready for them, as an MPI
+    /// does with long messages.
     ///
     /// # Errors
     /// Those of `start_head`, and a lack of memory.
@@ -179,8 +182,8 @@ impl Departing {
         }
     }
 
-    /// Starts a chunk, the last of those that are ready if none is held. The last one of the stream is sent synchronously, and some before it where the
-    /// call waits.
+    /// Starts a chunk, the last of those that are ready if none is held. The last one of the stream is sent
+    /// synchronously, and some before it where the call waits.
     fn send(&mut self, (chunk, kept): (Buffer, Counted)) {
         self.chunks += 1;
         let is_last = self.ends && self.held.is_empty();
@@ -213,8 +216,8 @@ impl Departing {
         some_left
     }
 
-    /// Advances the stream, whose head has this request, and which is waited for; returns whether the stream has been sent, so that the request may be
-    /// completed.
+    /// Advances the stream, whose head has this request, and which is waited for; returns whether the stream
+    /// has been sent, so that the request may be completed.
     pub(crate) fn advance(&mut self, request: MPI_Request) -> bool {
         if self.go_on(request) && self.is_matched() {
             self.state = self.matched();
@@ -280,7 +283,8 @@ fn next_chunk(context: &Context, tail: &mut Tail, raw: &Raw<'_>) -> Option<Buffe
     }
 }
 
-/// Ends the job: the head has been sent, and its receiver would wait for ever for a chunk that cannot be made or sent.
+/// Ends the job: the head has been sent, and its receiver would wait for ever for a chunk that cannot be made
+/// or sent.
 fn cannot_go_on(code: c_int) -> ! {
     give_up("the rest of a message that has been sent in part cannot be sent", COMM_WORLD, code)
 }
