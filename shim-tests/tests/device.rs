@@ -1,5 +1,5 @@
-//! Buffers in a GPU's memory, which the host cannot access: with substitutes for the libraries of GPUs, and
-//! for an MPI that accepts such buffers.
+//! Buffers in a GPU's memory, which the host cannot access. Test libraries replace those of the GPU, and make
+//! the MPI accept such buffers.
 //!
 //! `cargo xtask test` sets the MPI and the shim (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
 

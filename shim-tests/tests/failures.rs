@@ -1,5 +1,5 @@
-//! Every fault ends in an MPI error or in messages that pass through: never in wrong data, and never in
-//! waiting where plain MPI would not wait.
+//! After every fault there is an MPI error, or messages pass through: never wrong data, and no rank waits
+//! that would not wait without the shim.
 //!
 //! `cargo xtask test` sets the MPI and the shim (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
 
@@ -84,7 +84,7 @@ fn ranks_that_disagree_pass_everything_through() {
     assert_eq!(all.shim_lines().unwrap(), Vec::<&str>::new(), "disabled in all ranks: not a word");
 }
 
-/// A launcher may not pass variables on: settings that only rank 0 uses may be set there only.
+/// Some launchers do not pass variables on, so settings that only rank 0 uses may be set there alone.
 #[test]
 fn a_report_for_rank_0_alone_is_of_all_ranks() {
     let Some(rig) = Rig::beside_others("first") else { return };
@@ -196,8 +196,8 @@ fn a_killed_peer_ends_the_job() {
     }
 }
 
-/// A program that goes on after a process has failed revokes its communicators, which those of the layer are
-/// not.
+/// A program that goes on after a process has failed revokes its communicators, but cannot revoke the
+/// layer's.
 #[test]
 fn where_failures_are_tolerated_everything_passes_through() {
     let Some(rig) = Rig::new("revoked") else { return };

@@ -16,7 +16,7 @@ use std::time::Duration;
 /// Each job needs all cores.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Far longer than any job here: one that takes this long hangs.
+/// The time limit of a job, far longer than any takes: a job that exceeds it hangs.
 const LIMIT: Duration = Duration::from_secs(600);
 
 /// Not by `eprintln!`: the harness hides the output of a passing test, and a skip must never look like a
@@ -46,7 +46,7 @@ impl Rig {
         let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{mpi}-calibrate-{test}"));
         let _from_an_earlier_run: std::io::Result<()> = std::fs::remove_dir_all(&dir);
         std::fs::create_dir_all(&dir).unwrap();
-        // As they are installed.
+        // The shims, as they are installed.
         for abi in ["openmpi", "mpich", "standard"] {
             let name = format!("libmpress_shim_{abi}.so");
             std::os::unix::fs::symlink(shim.with_file_name(&name), dir.join(name)).unwrap();
@@ -127,7 +127,7 @@ fn measured(rig: &Rig, cluster: &Cluster, ranks_per_node: usize) -> f64 {
     link.bandwidth_mb_s
 }
 
-// Links that a machine carries beside other work; what is measured of faster ones is in
+// These links are slow enough for a machine with other work. Measurements of faster ones are in
 // `benches/record/belief.txt`.
 
 #[test]

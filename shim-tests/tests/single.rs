@@ -57,7 +57,7 @@ fn a_receive_is_cancelled_while_another_thread_waits_for_it() {
     compare_program("cancel");
 }
 
-/// By how much a program says that its memory has grown.
+/// By how much the memory of a program has grown, as it says, in KiB.
 fn grown_kib(written: &Written) -> i64 {
     let grown = written.stdout.lines().find_map(|line| line.strip_prefix("grown by ")).unwrap();
     grown.strip_suffix(" KiB").unwrap().parse().unwrap()
@@ -67,7 +67,7 @@ fn grown_kib(written: &Written) -> i64 {
 fn copies_of_pending_messages_are_bounded() {
     let Some(with) = compare_program("pending") else { return };
     let kib = grown_kib(&with);
-    // 64 MiB of them, with what the MPI needs.
+    // 64 MiB of copies, and what the MPI needs.
     assert!(kib < 100 << 10, "{kib} KiB");
 }
 
@@ -161,7 +161,7 @@ fn a_handle_that_is_no_datatype() {
 }
 
 #[test]
-fn a_short_part_of_a_collective_waits_for_nobody() {
+fn a_short_part_of_a_collective_waits_for_no_rank() {
     compare_program("late_root");
 }
 
@@ -182,7 +182,8 @@ fn a_probe_for_any_source_passes_over_a_message_that_is_coming() {
         skip::<()>("MPICH alone does not find the messages of a rank that has left it");
         return;
     }
-    // Over shared memory the receiver may fetch a long message alone, and messages in chunks come at once.
+    // Not over shared memory: there the receiver may fetch a long message without the sender, and all chunks
+    // come at once.
     let job = rig.job(Launcher::Local, 3, "other_source", &[]).env("OMPI_MCA_btl", "tcp,self");
     let with = job.compressing().env("MPRESS_STREAMS", "off").env("MPRESS_REPORT", "summary").run("with");
     assert_same(&job.run("without"), &with);
@@ -212,11 +213,11 @@ fn memory_of_receives_that_are_unpacked_here_is_bounded() {
     let (compressing, plain) = (job.compressing().run("with"), job.shimmed().run("standby"));
     assert_same(&without, &compressing);
     assert_same(&without, &plain);
-    // MPICH needs it for frames.
+    // With MPICH, frames need memory for each receive.
     let bounded = if rig.mpi.family() == Family::Mpich { vec![plain] } else { vec![compressing, plain] };
     for with in bounded {
         let kib = grown_kib(&with);
-        // 64 MiB of them, with what the MPI needs.
+        // 64 MiB of copies, and what the MPI needs.
         assert!(kib < 100 << 10, "{}: {kib} KiB", with.name);
     }
 }

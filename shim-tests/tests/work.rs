@@ -12,8 +12,8 @@ mod support;
 use mpress_cluster::Launcher;
 use support::{Rig, SHIM, Written};
 
-/// Of a pair of messages, one in each direction: calls of the MPI, readings of the clock, allocations and
-/// system calls of the shim.
+/// For a pair of messages, one in each direction: the shim's calls of the MPI, readings of the clock,
+/// allocations and system calls.
 struct Work {
     way: String,
     bytes: u32,

@@ -186,8 +186,8 @@ fn post(shim: &Shim, message: &Envelope, peers: &Arc<Peers>, own_handler: bool) 
 pub(crate) fn start_any(shim: &Shim, message: &Envelope, own_handler: bool) -> Result<Active, Error> {
     if message.peer == PROC_NULL {
         // The status of MPICH's own nonblocking receive from `MPI_PROC_NULL` is wrong.
-        let nobody = Delivered { source: PROC_NULL, tag: ANY_TAG, bytes: 0 };
-        return Ok(Active::new(generalized::completed(Some(nobody))?, Finish::Nothing));
+        let no_rank = Delivered { source: PROC_NULL, tag: ANY_TAG, bytes: 0 };
+        return Ok(Active::new(generalized::completed(Some(no_rank))?, Finish::Nothing));
     }
     match shim.needs_us(message) {
         Some(peers) => start(shim, message, &peers, own_handler),

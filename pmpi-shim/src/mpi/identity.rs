@@ -26,7 +26,7 @@ pub(crate) fn doubt() -> Option<String> {
     let is_known = (version, subversion) <= KNOWN;
     (!is_known).then(|| {
         format!(
-            "the MPI is of the standard {version}.{subversion}, and mpress knows it up to {}.{}",
+            "the MPI is of the standard {version}.{subversion}, and mpress knows standards up to {}.{}",
             KNOWN.0, KNOWN.1
         )
     })

@@ -70,8 +70,8 @@ fn same(without: &str, with: &str) -> bool {
         || (is_newer_mpich() && forgiven(without, with))
 }
 
-/// MPICH from 4.3 on, and Intel MPI, omit four things that happen under the shim, because it has the messages
-/// sent and received by other calls:
+/// MPICH from 4.3 on, and Intel MPI, omit four things that happen with the shim, because it makes other calls
+/// to send and receive the messages:
 ///
 /// - the status of a persistent request, after `MPI_Request_get_status` returned it: that of `MPI_Wait` is
 ///   empty, and `MPI_Waitsome` finds no active request;
