@@ -86,8 +86,8 @@ pub(crate) struct ReceiveMemory {
     /// Ranges in which receives have overlapped, the latest last.
     shared: Mutex<Vec<Range<usize>>>,
     count: AtomicUsize,
-    /// Messages that wait, in the order in which they came. Locked while they are written: the program may use
-    /// its memory again only after that.
+    /// Messages that wait, in the order in which they came. Locked while they are written: the program may
+    /// use its memory again only after that.
     kept: Mutex<Vec<Waiting>>,
     /// Whether there are any.
     has_kept: AtomicBool,
