@@ -108,7 +108,7 @@ pub(crate) fn calls(sections: &[Section<'_>], functions: &[Function<'_>]) -> Str
                     "/// `MPI_{name}`, made with this layer; without one by the MPI alone.
 ///
 /// # Safety
-/// As for `MPI_{name}`. What one layer has begun, a request or a matched message, is to be ended with it.
+/// As for `MPI_{name}`. A request or matched message of a layer must be completed with the same layer.
 pub unsafe fn MPI_{name}(layer: Option<&Shim>, {declared}) -> c_int {{
 {pass}    let Some(shim) = layer else {{ return pass({given}) }};
 {handled}}}

@@ -17,12 +17,12 @@
 //! - `job`: from `MPI_Init` to `MPI_Finalize`;
 //! - `collectives`;
 //! - `handlers` of all other calls;
-//! - `progress`, made while a call waits;
+//! - `progress` of pending operations, in each call and while one waits;
 //! - `operations`: what is pending;
 //! - `messages` on the wire, sent and received;
 //! - `mpi`: the MPI below, as C declares it.
 
-// The layer alone does not use some items that only C programs need from the shim.
+// Some items are only for the shim, and the layer alone does not use them.
 #![cfg_attr(not(shim), allow(dead_code))]
 
 /// Prints a line on stderr. A line that cannot be written is lost, whereas `eprintln` would panic.

@@ -1,11 +1,11 @@
 //! The MPI's own functions for the wrapped calls, in two forms:
 //!
-//! - [`real`]: wrapped functions called by the MPI meanwhile are passed straight on. For everything that
-//!   carries a frame: it must not be put into a frame again.
-//! - [`open`]: wrapped functions called meanwhile are handled as usual. For completion calls, and for calls
-//!   passed on unchanged: there the MPI may call the program's error handlers, which may make any calls, or
-//!   never return. (If an MPI implements such a call by another wrapped function, that is passed on for the
-//!   same reasons.)
+//! - [`real`]: wrapped functions that the MPI calls meanwhile are passed straight on. For all calls that
+//!   carry a frame, which must not be put into a frame again.
+//! - [`open`]: wrapped functions that are called meanwhile are handled as usual. For completion calls, and
+//!   for calls passed on unchanged: there the MPI may call the program's error handlers, which may make any
+//!   calls, or never return. (If an MPI implements such a call by another wrapped function, that is passed on
+//!   for the same reasons.)
 //!
 //! Both are generated from `calls.txt` and `functions.txt`. `MPI_X_any` is `MPI_X` where all counts fit an
 //! `int`, and `MPI_X_c` elsewhere.

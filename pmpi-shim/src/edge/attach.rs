@@ -55,7 +55,7 @@ pub unsafe fn attach(
         (Ok(settings), Ok(known), Ok(Agreement::Reached(agreed, nodes, place)), None) => {
             (settings, known, agreed, nodes, place)
         }
-        // Where the MPI lacks even the first of these functions, this says why.
+        // If the MPI lacks a function, the calls above may have failed because of that.
         (.., Some(doubt)) => return Err(AttachError::Unsupported(doubt)),
         (_, _, Err(code), None) => return Err(code.into()),
         (_, _, Ok(_), None) => return Err(AttachError::Disagreement),
@@ -77,8 +77,8 @@ pub unsafe fn attach(
     Ok(Some(begin(comm, world, &settings, agreed.mark)?))
 }
 
-/// Ends a layer, after its communicator has been freed. Messages of completed requests are first sent to
-/// their end.
+/// Ends a layer, after its communicator has been freed. Messages of completed requests are first sent
+/// completely.
 pub fn detach(layer: Shim) {
     keep_link(&layer.engine);
     let mut over = 0;

@@ -107,7 +107,7 @@ fn take_over(shim: &Shim, comm: MPI_Comm, info: MPI_Info) {
     match text.parse::<Strategy>() {
         Ok(strategy) => _ = shim.all_peers(comm).map(|peers| peers.set_strategy(strategy)),
         Err(expected) if shim.world.rank == 0 => {
-            say!("mpress: info key mpress_strategy={text}: expected {expected}; it is not regarded");
+            say!("mpress: info key mpress_strategy={text}: expected {expected}; the key is ignored");
         }
         Err(_) => {}
     }

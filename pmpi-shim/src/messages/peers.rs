@@ -1,4 +1,4 @@
-//! The peers of a communicator, with which frames are exchanged: processes of this job on other nodes.
+//! The peers of a communicator: its ranks, and with which of them frames are exchanged.
 
 mod ending;
 
@@ -34,7 +34,7 @@ pub(crate) struct Peers {
     /// The communicator's own strategy, if the program has given it one by an info: MPIs drop hints that they
     /// do not know.
     strategy: OnceLock<Mutex<Strategy>>,
-    /// The program has freed the handle; pending operations go on.
+    /// Whether the program has freed the handle. Pending operations go on.
     freed: AtomicBool,
 }
 
@@ -132,7 +132,7 @@ impl Peers {
 /// Counts communicators that were freed: then another one may have the same handle.
 static FREED: AtomicU64 = AtomicU64::new(0);
 
-/// A communicator and its attribute, which is there as long as that count stays.
+/// A communicator and its attribute, which is valid while [`FREED`] has the same value.
 #[derive(Clone, Copy)]
 struct Latest {
     /// Our key, the communicator, and the count.
@@ -265,7 +265,8 @@ impl Context {
 }
 
 /// The copy callback of the attribute: a duplicate has the communicator's own strategy, as it has its hints
-/// (MPI 4.0, section 7.4.2). Without one, it finds its peers when they are asked for.
+/// (MPI 4.0, section 7.4.2). If there is none, nothing is copied, and the duplicate finds its peers when they
+/// are needed.
 pub(crate) unsafe extern "C" fn copied(
     _: MPI_Comm,
     _: c_int,

@@ -79,9 +79,9 @@ struct Waiting {
 /// The pending receives, and what waits for them.
 #[derive(Default)]
 pub(crate) struct ReceiveMemory {
-    /// The ends of their memory by its start, and the numbers of their claims. They do not overlap.
+    /// By the start of a receive's memory, its end and the number of the claim. The ranges do not overlap.
     pending: Mutex<BTreeMap<usize, (usize, usize)>>,
-    /// Claims may be left of receives that are over.
+    /// Whether there may be claims of receives that are over.
     distrusts: AtomicBool,
     /// Ranges in which receives have overlapped, the latest last.
     shared: Mutex<Vec<Range<usize>>>,
@@ -158,15 +158,15 @@ impl ReceiveMemory {
             pending.retain(|start, (end, _)| *end <= range.start || range.end <= *start);
         }
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        // An entry beyond all memory, so that the map keeps its memory.
+        // An entry beyond all addresses: a map that is never empty keeps its allocation.
         pending.entry(usize::MAX).or_insert((usize::MAX, usize::MAX));
         pending.insert(range.start, (range.end, number));
         self.count.store(pending.len() - 1, Ordering::Release);
         Some(Claim { all: Arc::clone(self), start: range.start, number })
     }
 
-    /// A call was left by a jump, and its claims remain. The program may have taken back the memory of what
-    /// waits for them.
+    /// A call was left by a jump, and its claims remain. Messages that wait for claims to end are dropped:
+    /// the program may have taken back their memory.
     pub(crate) fn distrust(&self) {
         self.distrusts.store(true, Ordering::Relaxed);
         crate::locked(&self.kept).clear();

@@ -40,7 +40,7 @@ const MOST_STREAMS: usize = 1 << 10;
 /// Bytes of memory that are left for other uses while a stream is encoded.
 const SPARE: usize = 1 << 20;
 
-/// The estimate of the network may be wrong, and a receiver without a processor of its own late.
+/// The estimate of the network may be wrong, and a receiver that shares its processor may be late.
 const LEAST_PATIENCE: Duration = Duration::from_millis(20);
 const MOST_PATIENCE: Duration = Duration::from_secs(1);
 /// The waiting time is halved at most this many times.
@@ -78,7 +78,7 @@ pub(crate) struct Streams {
     busy: AtomicUsize,
     /// The bytes of all that is being sent.
     pending: Pending,
-    /// Messages that have not been matched, of calls that do not wait for that.
+    /// The bytes of messages that have not been matched, sent by calls that do not wait for that.
     ahead: Pending,
     /// Sends that no longer belong to a request, by stream, and their number.
     left: Mutex<Vec<VecDeque<Send>>>,
@@ -153,7 +153,7 @@ impl Streams {
     }
 
     /// How long the sender of a stream waits for its tail, once the head has been matched, while no chunk
-    /// leaves: twice what the network takes for all that is pending, and less and less where that was in
+    /// leaves: twice what the network takes for all that is pending, and half as long after each time in
     /// vain.
     ///
     /// An MPI calls a short message sent when it has copied it. If a program went on computing then, chunks
@@ -165,7 +165,7 @@ impl Streams {
             / (1 << vain.min(MOST_VAIN))
     }
 
-    /// A tail has been received within that time, or not.
+    /// Notes whether a tail has been received within that time.
     fn waited(&self, received: bool) {
         let vain = self.vain.load(Ordering::Relaxed);
         self.vain.store(if received { 0 } else { (vain + 1).min(MOST_VAIN) }, Ordering::Relaxed);
@@ -177,7 +177,7 @@ impl Streams {
         self.are_left.load(Ordering::Acquire) > 0
     }
 
-    /// Finishes sends that no longer belong to a request; returns whether others are left.
+    /// Finishes sends that no longer belong to a request; returns whether any are left.
     pub(crate) fn sweep(&self) -> bool {
         let mut left = crate::locked(&self.left);
         left.retain_mut(|sends| {
@@ -199,8 +199,8 @@ impl Streams {
     }
 }
 
-/// Drops the sends that are over, up to the first that is not, but for synchronous ones. A failed one is: its
-/// missing data is noticed elsewhere.
+/// Drops the sends that are over, up to the first that is not; pending synchronous ones are skipped. A failed
+/// send is over, too: its missing data is noticed elsewhere.
 fn drop_sent(sends: &mut VecDeque<Send>) {
     let mut stop = false;
     sends.retain_mut(|send| {

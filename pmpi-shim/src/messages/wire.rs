@@ -36,7 +36,7 @@ impl Candidate {
         self.dest
     }
 
-    /// The same message, encoded by this strategy if it is given one.
+    /// The same message, with this strategy if one is given.
     pub(crate) fn by(self, strategy: Option<Strategy>) -> Self {
         Self { strategy: strategy.or(self.strategy), ..self }
     }
@@ -46,7 +46,7 @@ impl Candidate {
     }
 }
 
-/// The data to encode.
+/// The elements to encode.
 pub(crate) enum Raw<'a> {
     Bytes(&'a [u8]),
     Elements(Elements<'a>),
@@ -98,7 +98,7 @@ impl Wire {
     #[allow(clippy::arc_with_non_send_sync, reason = "its handle is a plain value, see `state`")]
     pub(crate) fn new(context: &Context, mut memory: Buffer) -> Result<Arc<Self>, c_int> {
         let bytes = context.byte_span(memory.as_mut_ptr(), memory.len())?;
-        // Its room, of which an encoder may have used more than the result needs.
+        // The whole buffer counts: it may be longer than the frame.
         let counted = context.pending.add(memory.room().len());
         Ok(Arc::new(Self { bytes, memory, is_frame: true, _counted: counted }))
     }

@@ -1,5 +1,5 @@
-//! Differences between MPIs of one ABI, by their version strings. Independent of the rest of the shim, for
-//! the tests.
+//! Differences between MPIs of one ABI, by their version strings. It uses nothing else of the shim, so that
+//! tests can include this file.
 
 /// The family of the MPI library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

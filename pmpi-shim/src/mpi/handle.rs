@@ -1,7 +1,7 @@
 //! Handles of the MPI as keys of maps: in some MPIs they are addresses, in others integers.
 //!
-//! A handle is the program's, which vouches for it to the MPI whose function it calls, or ours. It is passed
-//! on as it is, so functions that take one are safe.
+//! A handle is ours, or the program has given it to an MPI function, and so vouches for it. It is passed on
+//! unchanged, so functions that take one are safe.
 
 use std::collections::HashMap;
 use std::ffi::c_int;

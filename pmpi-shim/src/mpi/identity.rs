@@ -48,7 +48,7 @@ fn tolerates_faults() -> bool {
     is_on || std::env::var_os("MPIR_CVAR_ENABLE_FT").is_some_and(|value| is_asked_for(&value))
 }
 
-/// The calls that report message lengths; they exist since MPI 3.0, and are deprecated since 4.1.
+/// Functions of MPI 3.0 that the shim cannot do without. Those for lengths are deprecated since 4.1.
 static NEEDED: [Symbol; 4] = [
     Symbol::of("PMPI_Type_size_x\0"),
     Symbol::of("PMPI_Get_elements_x\0"),

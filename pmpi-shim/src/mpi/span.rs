@@ -113,8 +113,8 @@ pub(crate) fn ask_with(comm: MPI_Comm) {
     ASKED.store(if comm == COMM_NULL { 0 } else { comm.key() }, Ordering::Release);
 }
 
-/// Whether the MPI knows this datatype. It would report an error of a call without a communicator, such as
-/// that for its size, to another handler than that of the program's call.
+/// Whether the MPI knows this datatype. It is asked by a call with our own communicator: an error of a call
+/// without one, such as that for the size, would go to another handler than that of the program's call.
 pub(crate) fn is_valid(datatype: MPI_Datatype) -> bool {
     if datatype == DATATYPE_NULL {
         return false;
@@ -184,8 +184,8 @@ impl OwnedType {
         self.handle
     }
 
-    /// It has an attribute of this key, to be deleted before the MPI frees the type, which may be when a
-    /// message is complete.
+    /// Notes that the type has an attribute with this key. It is deleted before the MPI frees the type, which
+    /// may be when a message is complete.
     pub(crate) fn has(&mut self, key: c_int) {
         self.key = Some(key);
     }
@@ -267,7 +267,7 @@ pub(crate) fn extent(datatype: MPI_Datatype) -> Result<[MPI_Aint; 2], c_int> {
     Ok([lower, extent])
 }
 
-/// The same of its elements alone, without gaps around them.
+/// The same without the gaps at both ends.
 pub(crate) fn true_extent(datatype: MPI_Datatype) -> Result<[MPI_Aint; 2], c_int> {
     let (mut lower, mut extent) = (0, 0);
     // SAFETY: as above.

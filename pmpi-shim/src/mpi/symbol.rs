@@ -62,8 +62,8 @@ fn find(name: &CStr) -> *mut c_void {
     unsafe { find(name.as_ptr()) }
 }
 
-/// The function that the program would call, so that tools that intercept `MPI_X` see the calls of the layer
-/// as well; of another name, what it has itself. Null if no loaded library has it.
+/// The function `MPI_X` for the name `PMPI_X`, so that tools that intercept `MPI_X` see the calls of the
+/// layer, too; for any other name, the symbol of that name. Null if no loaded library has it.
 fn find_linked(pmpi_name: &CStr) -> *mut c_void {
     let name = pmpi_name.to_bytes_with_nul();
     let name = CStr::from_bytes_with_nul(name.strip_prefix(b"P").unwrap_or(name));

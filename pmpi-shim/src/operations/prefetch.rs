@@ -15,7 +15,7 @@
 //! taken.
 //!
 //! The benefit is measured: the gain is the decoding time before the program asks for a message, less the
-//! time to copy the message; the loss is the time of the predictor, and the time by which waiting calls may
+//! time to copy the message. The loss is the time of the predictor, and the time by which waiting calls may
 //! return later ([`Trial`]).
 
 use crate::messages::context::Context;
@@ -48,7 +48,7 @@ const COMMS: usize = 64;
 pub(crate) struct Prefetch {
     /// `None` if this is off. A thread that finds the lock taken goes on without it.
     foresight: Option<Mutex<Foresight>>,
-    /// Changed only under the lock.
+    /// What a waiting call does: [`IDLE`], [`STALE`] or [`LOOKING`]. Changed only under the lock.
     phase: AtomicU8,
 }
 
@@ -64,7 +64,8 @@ struct Foresight {
     /// Indexed by the predictor's numbers for them.
     comms: Vec<Option<(MPI_Comm, Arc<Peers>)>>,
     wanted: Vec<Wanted>,
-    /// Number of receive calls for which nothing is looked for, because no long message was expected soon.
+    /// Number of further receive calls after which nothing is looked for, because no long message was
+    /// expected soon.
     rest: usize,
     /// Index of the message that is looked for next.
     turn: usize,
@@ -327,8 +328,8 @@ impl Foresight {
                 self.wanted.clear();
             }
         }
-        // Notice the awaited message about as soon as if nothing were looked for. An MPI that finds nothing
-        // may yield its processor for some milliseconds.
+        // So the awaited message is noticed about as soon as if nothing were looked for. An MPI that finds
+        // nothing may yield its processor for some milliseconds.
         let end = Instant::now();
         self.next_look = end + (end - start);
         moving || !self.wanted.is_empty()

@@ -8,7 +8,8 @@
 //! MPI is called.
 //!
 //! An MPI frees a request before the call that completes it returns, and gives its handle to the next one. So
-//! a record in use whose handle comes with a new request is of one that is no more ([`Requests::forget`]).
+//! if a new request has the handle of a record in use, the request of that record is over
+//! ([`Requests::forget`]).
 
 mod record;
 
@@ -46,7 +47,7 @@ pub(crate) enum Found {
 #[derive(Default)]
 pub(crate) struct Requests {
     all: Mutex<All>,
-    /// Numbers of records with and without a request.
+    /// Number of records with a request.
     count: AtomicUsize,
     /// Number of operations without one.
     detached: AtomicUsize,
@@ -56,8 +57,8 @@ pub(crate) struct Requests {
 struct All {
     /// By the program's handle.
     records: HandleMap<Arc<Record>>,
-    /// Which of them may make progress only if they are advanced: there are few, but may be thousands of
-    /// receives.
+    /// Those of them that make progress only if they are advanced. They are few, while there may be thousands
+    /// of receives.
     moving: HandleMap<()>,
     /// Requests that were freed while pending, and the sends of `MPI_Isendrecv`.
     detached: Vec<(Arc<Record>, Awaited)>,
@@ -106,8 +107,8 @@ impl Requests {
         former.inspect(end_former);
     }
 
-    /// The MPI has made a request with this handle. If a call is at work on a record with it, or has left one
-    /// by a jump, the request of that record is no more.
+    /// The MPI has made a request with this handle. If a call works on a record with this handle, or was left
+    /// by a jump, the request of that record is over.
     #[inline]
     pub(crate) fn forget(&self, handle: MPI_Request) {
         if !self.is_empty() && IN_USE.load(Ordering::Acquire) > 0 {
@@ -152,8 +153,8 @@ impl Requests {
         if self.is_empty() { Found::Nothing } else { self.use_each(completes)(handle) }
     }
 
-    /// The same for the requests of one call in turn. The table is locked until dropped: a record that is
-    /// given back before was never in use for others.
+    /// The same for the requests of one call in turn. The table is locked until the result is dropped: to
+    /// other threads, a record that is given back before was never in use.
     pub(crate) fn use_each(&self, completes: bool) -> impl FnMut(MPI_Request) -> Found {
         let mut locked = None;
         move |handle| loop {
@@ -228,7 +229,7 @@ impl Requests {
         }
     }
 
-    /// The same for those that make progress only so.
+    /// The same for operations that make progress only if they are advanced.
     pub(crate) fn each_moving(&self, work: impl FnMut(&mut Active)) {
         if !self.is_empty() {
             let keys: Vec<_> = self.lock().moving.keys().copied().collect();
@@ -262,7 +263,7 @@ impl Requests {
         self.detached.load(Ordering::Acquire) > 0
     }
 
-    /// Finishes those that have completed. Their errors are not reported.
+    /// Finishes the operations without a request that have completed. Their errors are not reported.
     pub(crate) fn sweep(&self, context: &Context) {
         let free =
             |(record, _): &(Arc<Record>, _)| record.is_unused().then(|| record.use_for(true)).flatten();
@@ -284,7 +285,7 @@ impl Requests {
         }
     }
 
-    /// Waits for those that must complete before `MPI_Finalize` does.
+    /// Waits for the operations without a request that must complete before `MPI_Finalize` does.
     pub(crate) fn wait(&self, context: &Context) {
         while self.has_detached() {
             self.sweep(context);
@@ -318,8 +319,7 @@ fn set(moving: &mut HandleMap<()>, key: usize, is_moving: bool) {
 /// ends it; one that was left by a jump cannot.
 fn end_former(record: &Arc<Record>) {
     if record.was_left() {
-        // The MPI may still access its memory. What is not in use any more is given back: a claim on the
-        // program's memory.
+        // The MPI may still access our memory, which is not freed. The claim on the program's memory ends.
         if let Some(active) = record.use_for(true).and_then(|mut used| used.slot().take()) {
             active.leave();
         }

@@ -106,8 +106,8 @@ impl Drop for Opened<'_> {
 
 impl Opened<'_> {
     /// What a probe sees: of each source the first message that matches, of these the first one whose length
-    /// is known. What a receive with the same arguments would take is the same then: the sources that it had
-    /// to pass over come after it.
+    /// is known. A receive with the same arguments then takes the same message: messages of the sources that
+    /// were passed over are put after it.
     pub(crate) fn look(
         &mut self,
         context: &Context,

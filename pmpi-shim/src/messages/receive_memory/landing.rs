@@ -1,4 +1,5 @@
-//! The memory that a program lends, frames in it, and messages that wait until nothing is pending in theirs.
+//! The memory that a program lends for receives: frames in it, and messages that wait until nothing else is
+//! pending there.
 
 use super::{Memory, ReceiveMemory, Waiting};
 use crate::messages::context::Context;
@@ -60,7 +61,7 @@ impl Memory {
     /// The frame of a receive that has completed with `received` bytes, if it got one.
     ///
     /// # Errors
-    /// The code of a lack of memory.
+    /// The code for a lack of memory.
     ///
     /// # Safety
     /// As for [`front`](Self::front).
@@ -81,7 +82,7 @@ impl ReceiveMemory {
         held: Option<OwnedType>,
     ) {
         let mut kept = crate::locked(&self.kept);
-        // It covers those that it is as long as.
+        // It overwrites those for the same memory that are not longer.
         let (range, len) = (memory.range(), message.len());
         kept.retain(|old| old.memory.range() != range || old.message.len() > len);
         kept.push(Waiting { memory, message, _held: held });

@@ -28,7 +28,7 @@ const DEPTH: usize = 32;
 /// The bits from this one on are the number of the library, 0 for the executable.
 const LIBRARY: u32 = 48;
 
-/// Names of files whose calls are not the program's.
+/// How the names of libraries begin whose calls are not the program's.
 const NOT_THE_PROGRAM: [&str; 3] = ["libmpress", "libmpi", "libfmpich"];
 
 /// The known call sites.

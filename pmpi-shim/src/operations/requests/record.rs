@@ -15,15 +15,16 @@ pub(super) struct Record {
     /// Accessed only by the call that has marked the record.
     pub(super) active: UnsafeCell<Option<Active>>,
     pub(super) template: Option<Template>,
-    /// The program's handle as a key; none of an operation without a request.
+    /// The program's handle as a key; `None` for an operation without a request.
     pub(super) key: Option<usize>,
     /// The MPI's request as a key, which another thread may cancel.
     pub(super) inner: AtomicUsize,
     /// [`FREE`], [`LEFT`], or the thread whose call works on it, and [`LENT`] while that call is in the MPI.
     mark: AtomicUsize,
-    /// The place of the call, at its lowest.
+    /// The lowest place on the stack that the call may have.
     place: AtomicUsize,
-    /// The call completes nothing, so others may ask for the request at the same time.
+    /// Whether the call completes nothing. If so, the program may ask for the request in other calls at the
+    /// same time.
     looks: AtomicBool,
     /// Whether the operation makes progress only if it is advanced.
     pub(super) moves: AtomicBool,
@@ -31,8 +32,8 @@ pub(super) struct Record {
 
 /// The mark of a record that no call works on.
 const FREE: usize = 0;
-/// Part of a mark: the call has passed the request to the MPI, and touches the record only if it still has
-/// this mark then. It may have been left by a jump.
+/// Part of a mark: the call has passed the request to the MPI, and may have been left by a jump there. It
+/// touches the record again only if the mark is unchanged.
 const LENT: usize = 1;
 /// The mark of a record whose call was left by a jump.
 const LEFT: usize = LENT;
@@ -41,11 +42,11 @@ const LEFT: usize = LENT;
 pub(super) static IN_USE: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// The same, by this thread, at most.
+    /// The greatest number of them that this thread may have marked.
     pub(super) static IN_USE_HERE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The mark of this thread, which no other has had.
+/// The mark of this thread, which no other thread has or had.
 fn this_thread() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(1);
     thread_local! {
@@ -176,9 +177,9 @@ impl InUse {
         self.record.inner.store(key, Ordering::Release);
     }
 
-    /// Passes the record through a call of the MPI, in which an error handler of the program may be called,
-    /// and need not return: then it is there for other calls. To be dropped at once if
-    /// [`take_back`](Self::take_back) says so.
+    /// Lends the record for a call of the MPI, in which an error handler of the program may be called, and
+    /// need not return: then other calls may take the record. It must be dropped if
+    /// [`take_back`](Self::take_back) returns false.
     pub(crate) fn lend(&self) {
         self.record.mark.store(self.own | LENT, Ordering::Release);
     }

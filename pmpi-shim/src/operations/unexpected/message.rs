@@ -37,7 +37,7 @@ enum State {
     /// The message is still with the MPI.
     Matched(MPI_Message),
     /// It is being received into our own memory. The message length is known once it has arrived. `ahead`: it
-    /// is to be decoded when it has.
+    /// is decoded then, before the program asks for it.
     Receiving { request: MPI_Request, posted: Box<Posted>, message_len: Option<usize>, ahead: bool },
 }
 
