@@ -1,6 +1,6 @@
-//! Withdraws the calls of the table that the MPI does not have, so that the program does not find them
-//! either. Some programs check whether a function exists and work without it: by a weak reference, as mpi4py
-//! does, or by `dlsym`. For them these names are removed
+//! Withdraws the calls of the table that the MPI lacks, so that the program does not find them. Some programs
+//! check whether a function exists and work without it: by a weak reference, as mpi4py does, or by `dlsym`.
+//! For them these names are removed
 //!
 //! - from this library's symbol table, for later lookups;
 //! - from libraries with weak references to them, where the loader has already stored this library's address.

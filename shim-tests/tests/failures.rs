@@ -126,7 +126,7 @@ fn a_rank_without_the_shim_ends_the_job() {
     assert!(stderr.contains("rank 0 has waited 1 s in MPI_Init"), "{stderr}");
 }
 
-/// Rank 0 waits for rank 1 forever, if the panic does not end it.
+/// Rank 0 would wait for rank 1 for ever if the panic did not end the job.
 #[test]
 fn a_panic_ends_the_job() {
     let Some(rig) = Rig::beside_others("panic") else { return };
@@ -164,7 +164,7 @@ fn a_probe_does_not_wait_for_the_sender() {
     assert_same(&without, &job.compressing().run("with"));
 }
 
-/// A rank that cannot receive a message that it must pass on: others would wait forever.
+/// A rank cannot receive a message that it must pass on. The job ends, since others would wait for ever.
 #[test]
 fn without_memory_for_a_broadcast_the_job_ends_and_says_why() {
     let Some(rig) = Rig::new("starved_broadcast") else { return };

@@ -195,7 +195,7 @@ fn the_buffer_of_a_communicator() {
     compare_program("other_buffers");
 }
 
-/// Programs that this one starts must not have it.
+/// Programs that this one starts must not inherit settings that the shim makes for the MPI.
 #[test]
 fn the_environment_is_left_as_it_was() {
     let Some(rig) = Rig::new("environment") else { return };

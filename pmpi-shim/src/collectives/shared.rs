@@ -40,7 +40,7 @@ pub(super) fn bcast(
     comm: MPI_Comm,
 ) -> Result<Handed, Error> {
     let message = Envelope::new(span, root, 0, comm);
-    let raw = shim.as_it_is();
+    let raw = shim.raw_word();
     let wire = if peers.rank == root { shim.shared_frame(&message, peers.strategy()) } else { None };
     let mut len = wire.as_ref().map_or(raw, |wire| wire.len() as u64);
     // SAFETY: a number.
@@ -117,7 +117,7 @@ pub(super) fn allgather<F: Fn(c_int) -> Span>(
 ) -> Result<Handed, Error> {
     let span = if mine.is_in_place() { blocks.of(peers.rank) } else { mine };
     let room = shim.engine.buffer(lens.iter().sum());
-    let raw = shim.as_it_is();
+    let raw = shim.raw_word();
     let wire = shim.own_block(&Envelope::new(span, peers.rank, 0, comm), peers.strategy());
     let said = match (&wire, &room) {
         (Ok((wire, true)), Some(_)) => wire.len() as u64,
@@ -181,7 +181,7 @@ fn gather_frames<F: Fn(c_int) -> Span>(
 
 impl Shim {
     /// The word that this rank sends for an uncompressed block.
-    fn as_it_is(&self) -> u64 {
+    fn raw_word(&self) -> u64 {
         if self.engine.is_on_trial() { ON_TRIAL } else { RAW }
     }
 

@@ -96,8 +96,8 @@ impl Posted {
                 (claim, free)
             }
         };
-        // If memory is short, a frame is an error of the MPI, or damaged, but its sender does not wait for
-        // ever.
+        // Without memory for the buffer, a frame becomes an error of the MPI, or is damaged; but its sender
+        // does not wait for ever.
         let bounce = if free { None } else { Bounce::new(context, capacity)? };
         let place = bounce.map_or(Place::Program(bytes, claim), Place::Bounce);
         Ok(Self { place, memory, peers, comm: message.comm, came: None, ahead: None, _held: held })
@@ -125,8 +125,8 @@ impl Posted {
         }
     }
 
-    /// Decodes what has come of a message in chunks, once `look` at the MPI's request says that its head has
-    /// been received. Returns whether the whole message has come, so that the request may be completed.
+    /// Decodes what has come of a message in chunks, once `look` says that the MPI has received its head.
+    /// Returns whether the whole message has come, so that the request may be completed.
     pub(crate) fn advance(&mut self, context: &Context, look: impl FnOnce() -> Look) -> bool {
         if self.came.is_none() {
             // A smaller buffer has no room for a message in chunks.

@@ -6,8 +6,8 @@
 //! that waits for the message itself starts most of them when the head has been matched, a window at a time.
 //! A send is complete when its head and all its chunks are. But the receiver may wait in a call of the MPI
 //! that receives no chunks, for a message that this process sends only after this one: so once the head has
-//! been matched, a send is not waited for without end ([`Streams::patience`]), and the chunks that are left
-//! then belong to no request.
+//! been matched, the sender waits only for a limited time ([`Streams::patience`]). Chunks that are left then
+//! belong to no request.
 
 mod arriving;
 mod departing;
@@ -83,7 +83,7 @@ pub(crate) struct Streams {
     /// Sends that no longer belong to a request, by stream, and their number.
     left: Mutex<Vec<VecDeque<Send>>>,
     are_left: AtomicUsize,
-    /// Tails being received that are not wanted.
+    /// Tails that are received only to be dropped.
     dropped: Mutex<Vec<Arriving>>,
     /// How often in a row a tail was waited for in vain.
     vain: AtomicU32,

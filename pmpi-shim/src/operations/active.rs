@@ -1,4 +1,5 @@
-//! A pending operation of the program or of the layer, and what is to be done when the MPI has completed it.
+//! A pending operation of the program or of the layer, and what remains to be done when the MPI has completed
+//! it.
 
 use crate::messages::context::Context;
 use crate::messages::error::{Untold, raise};

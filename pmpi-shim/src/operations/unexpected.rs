@@ -227,7 +227,7 @@ pub(crate) enum Taken {
         /// The send of the empty message whose handle the program has.
         stand_in: MPI_Request,
     },
-    /// It is no frame, or a damaged one, which its receive will find.
+    /// It is not a frame; or it is a damaged one, as its receive will find out.
     Left { comm: MPI_Comm, peers: Arc<Peers> },
 }
 

@@ -53,7 +53,7 @@ impl Private {
     }
 
     /// Agrees with all ranks of the program's communicator on a tag for it: `Some(None)` if some rank has
-    /// used all tags, `None` if other threads have taken each meanwhile, so that a later call may do.
+    /// used all tags; `None` if other threads have taken each proposed tag, so that a later call may succeed.
     ///
     /// Each rank proposes a tag, and the largest is taken unless some rank has used it. Other threads may do
     /// the same for other communicators meanwhile. No lock is held while ranks wait for each other; if two
@@ -88,7 +88,7 @@ impl Private {
     }
 }
 
-/// Whether this is so on all ranks of the program's communicator.
+/// Whether `here` is true on all ranks of the program's communicator.
 ///
 /// # Errors
 /// As for [`minima`].

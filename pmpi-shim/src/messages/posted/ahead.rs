@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 impl Posted {
-    /// Such a receive. It has no memory of the program until that asks for the message.
+    /// A receive of this kind. The program lends memory for it only when it asks for the message.
     pub(crate) fn early(peers: Arc<Peers>, comm: MPI_Comm, bounce: Bounce) -> Self {
         let memory = Memory::nothing();
         let place = Place::Bounce(bounce);
@@ -25,7 +25,7 @@ impl Posted {
         (self.memory, self._held) = (memory, held);
     }
 
-    /// The length of the message of a frame that has come; `None` for what is no frame, or a damaged one.
+    /// The length of the message of a frame that has come; `None` for a plain message, or a damaged frame.
     pub(crate) fn message_len(&self, context: &Context) -> Option<usize> {
         let Place::Bounce(Bounce { buffer, .. }) = &self.place else { return None };
         Some(context.engine.open(buffer).ok()?.raw_len())

@@ -123,7 +123,7 @@ impl Arriving {
         context.streams.busy.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Receives chunks of tails that are not wanted.
+    /// Receives the chunks of tails that are dropped.
     pub(crate) fn sweep(context: &Context) {
         let mut dropped = crate::locked(&context.streams.dropped);
         let before = dropped.len();
