@@ -3,7 +3,7 @@
 use crate::codecs::{Instances, Setting};
 use crate::frame::FrameError;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated};
-use mpress_codec::{CodecId, Encode, encode_into};
+use mpress_codec::{CodecId, Encode, Out, encode_into};
 use std::mem::MaybeUninit;
 
 /// Raw bytes of a block. Only longer messages are coded in blocks.
@@ -150,7 +150,7 @@ pub(crate) fn decode(
             raw.write_copy_of_slice(wire);
             return Ok(());
         }
-        let decoded = instances.decode(codec, wire, raw).ok_or(FrameError::Codec(codec))?;
+        let decoded = instances.decode(codec, None, wire, Out::new(raw)).ok_or(FrameError::Codec(codec))?;
         decoded.map_err(|error| FrameError::damaged(error.kind, at.saturating_add(error.offset)))
     });
     results.into_iter().collect()

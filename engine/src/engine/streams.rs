@@ -7,11 +7,11 @@ use crate::buffer::Buffer;
 use crate::codecs::Setting;
 use crate::decide::{Considered, Plan};
 use crate::engine::Destination;
-use crate::frame::{self, FrameError, HEADER_LEN, Incoming};
+use crate::frame::{self, FrameError, HEADER_LEN, Incoming, NO_NOTE};
 use crate::settings::{Settings, Streams};
 use crate::stream::{CHUNK_HEADER, FRONT, Stream};
 use crate::traffic;
-use mpress_codec::{CodecId, DecodeErrorKind};
+use mpress_codec::{CodecId, DecodeErrorKind, Out};
 use mpress_selector::Transfer;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -96,7 +96,7 @@ impl Engine {
     /// multiple of 8, at most 2^20. A message that is no longer than that is sent in one frame. No other stream in transit to the same process may have this
     /// `id`.
     pub fn begin(&self, considered: Considered, raw: &[u8], id: u32, chunk: usize) -> Outgoing {
-        let (kind, to, len) = (considered.kind, considered.to, considered.len);
+        let Considered { kind, to, len, channel, .. } = considered;
         if raw.len() != len {
             return Outgoing::Raw;
         }
@@ -105,7 +105,7 @@ impl Engine {
         let stream =
             setting.and_then(|setting| Stream::new(id, (setting.id(), setting.number), kind, len, chunk));
         let (Some(setting), Some(stream)) = (setting, stream) else {
-            return self.finish(&plan, raw, kind, to).map_or(Outgoing::Raw, Outgoing::Frame);
+            return self.finish(&plan, raw, (kind, to, channel)).map_or(Outgoing::Raw, Outgoing::Frame);
         };
         let start = Instant::now();
         let gains = || self.instances.with_encoder(setting, |encoder| self.gains(encoder, raw, chunk));
@@ -187,7 +187,8 @@ impl Engine {
     fn head(&self, stream: &Stream, setting: Setting, first: &[u8]) -> Option<Buffer> {
         let mut head = self.pack_chunk(setting, first, FRONT)?;
         head.get_mut(HEADER_LEN..FRONT)?.copy_from_slice(&stream.head()?);
-        frame::seal(self.mark, CodecId::STREAM, stream.setting, stream.kind, stream.raw_len(), &mut head)?;
+        let (number, kind, len) = (stream.setting, stream.kind, stream.raw_len());
+        frame::seal(self.mark, CodecId::STREAM, number, kind, len, NO_NOTE, &mut head)?;
         Some(head)
     }
 
@@ -286,7 +287,7 @@ impl Engine {
         if wire.len() == len {
             out.write_copy_of_slice(wire);
         } else {
-            let decoded = self.instances.decode(stream.codec, wire, out);
+            let decoded = self.instances.decode(stream.codec, None, wire, Out::new(out));
             decoded.ok_or(FrameError::Codec(stream.codec))?.map_err(FrameError::Damaged)?;
         }
         let time = start.elapsed();

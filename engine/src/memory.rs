@@ -1,0 +1,191 @@
+//! Memory of channels: the last messages that two processes have exchanged, to which later ones refer. Rules: `docs/format/frame.md`, section "Notes".
+
+mod receiver;
+mod sender;
+
+use crate::buffer::{Buffer, Pool};
+use crate::frame::{FrameError, Note};
+use mpress_codec::DecodeErrorKind;
+use mpress_selector::Link;
+use receiver::Receiver;
+use sender::Sender;
+use std::ops::Deref;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Numbers beyond those that the receiver has dealt with; the bits of a note.
+const WINDOW: u32 = u64::BITS;
+
+/// Where a message goes. Messages of one channel and one length are likely to be similar, so each may refer to an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Channel {
+    /// The rank of the receiver among the processes that exchange frames.
+    pub peer: u32,
+    /// The communicator, by any number of the caller's.
+    pub context: u64,
+    /// The tag.
+    pub tag: i32,
+}
+
+/// What one process keeps.
+pub(crate) struct Memory {
+    /// This process's rank, and the number of all.
+    rank: u32,
+    size: u32,
+    pool: Arc<Pool>,
+    sent: Store,
+    received: Store,
+    sender: Mutex<Sender>,
+    receiver: Mutex<Receiver>,
+}
+
+/// Bytes that are kept, and how many may be.
+#[derive(Clone)]
+struct Store {
+    bytes: Arc<AtomicUsize>,
+    most: usize,
+}
+
+/// A message that is kept.
+pub(crate) struct Kept {
+    bytes: Buffer,
+    store: Store,
+}
+
+impl Store {
+    fn new(most: usize) -> Self {
+        Self { bytes: Arc::default(), most }
+    }
+
+    /// Room for a message; `None` if there is none.
+    fn take(&self, pool: &Arc<Pool>, len: usize) -> Option<Kept> {
+        let mut bytes = pool.take_within(len, len.saturating_add(len / 4)).ok()?;
+        bytes.set_len(len);
+        let room = bytes.room().len();
+        let add = |now: usize| Some(now + room).filter(|sum| *sum <= self.most);
+        self.bytes.fetch_update(Relaxed, Relaxed, add).ok()?;
+        Some(Kept { bytes, store: self.clone() })
+    }
+}
+
+impl Deref for Kept {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.store.bytes.fetch_sub(self.bytes.room().len(), Relaxed);
+    }
+}
+
+/// A message that is to be kept, and what it refers to.
+pub(crate) struct Keeping {
+    key: sender::Key,
+    copy: Arc<Kept>,
+    reference: Option<(u32, Arc<Kept>)>,
+}
+
+impl Keeping {
+    /// The copy from which the message must be encoded: the program's memory may change meanwhile.
+    pub(crate) fn message(&self) -> &[u8] {
+        &self.copy
+    }
+
+    pub(crate) fn reference(&self) -> Option<&[u8]> {
+        self.reference.as_ref().map(|(_, kept)| &***kept)
+    }
+}
+
+/// A message that has come with a note.
+pub(crate) struct Arrival {
+    note: Note,
+    /// What it refers to.
+    pub(crate) reference: Option<Arc<Kept>>,
+    room: Option<Kept>,
+}
+
+impl Arrival {
+    /// The memory that it must be decoded into, if it is to be kept: what the program gets may change meanwhile.
+    pub(crate) fn room(&mut self) -> Option<&mut [u8]> {
+        self.room.as_mut().map(|kept| &mut *kept.bytes)
+    }
+}
+
+impl Memory {
+    /// That of the process with this rank of `size`, for at most this number of bytes.
+    pub(crate) fn new(rank: u32, size: u32, most: usize, pool: Arc<Pool>) -> Self {
+        let (sent, received) = (Store::new(most / 2), Store::new(most / 2));
+        Self { rank, size, pool, sent, received, sender: Mutex::default(), receiver: Mutex::default() }
+    }
+
+    fn sender(&self) -> MutexGuard<'_, Sender> {
+        self.sender.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn receiver(&self) -> MutexGuard<'_, Receiver> {
+        self.receiver.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The bytes of messages that are kept: of those sent, and of those received.
+    pub(crate) fn bytes(&self) -> [usize; 2] {
+        [&self.sent, &self.received].map(|store| store.bytes.load(Relaxed))
+    }
+
+    /// Whether a frame to this process should have a note, though its message is not kept.
+    pub(crate) fn owes(&self, peer: u32) -> bool {
+        self.receiver().owes(peer) || self.sender().owes(peer)
+    }
+
+    /// Begins to send a message: copies it, if it is to be kept. `always`: not only if that has gained.
+    pub(crate) fn keep(&self, channel: Channel, raw: &[u8], always: bool) -> Option<Keeping> {
+        if channel.peer >= self.size {
+            return None;
+        }
+        let key = (channel, raw.len());
+        let reference = self.sender().begin(key, always, self.sent.most)?;
+        let mut copy = self.sent.take(&self.pool, raw.len())?;
+        copy.bytes.copy_from_slice(raw);
+        Some(Keeping { key, copy: Arc::new(copy), reference })
+    }
+
+    /// The note of a frame to this process, which is sent for certain. `None` if there is no number for a message that refers to another one.
+    pub(crate) fn note(&self, peer: u32, keeping: Option<Keeping>) -> Option<Note> {
+        let note = Note { from: self.rank, ..self.receiver().answer(peer) };
+        self.sender().number(peer, keeping, note)
+    }
+
+    /// Reports that a message that was to be kept was encoded to `wire_len` bytes, its own length if it is sent raw.
+    pub(crate) fn encoded(&self, key: (Channel, usize), refers: bool, wire_len: usize, link: Link) {
+        self.sender().encoded(key, refers, wire_len, link);
+    }
+
+    /// A frame with a note has come.
+    ///
+    /// # Errors
+    /// If the message refers to one that is not here, or the note is none that a sender writes.
+    pub(crate) fn arrive(&self, note: Note, raw_len: usize) -> Result<Arrival, FrameError> {
+        if note.from >= self.size || note.reference >= note.number.max(1) {
+            return Err(FrameError::damaged(DecodeErrorKind::Corrupt, crate::HEADER_LEN));
+        }
+        self.sender().answered(note.from, note.below, note.kept);
+        let (reference, is_new) = self.receiver().arrive(&note, raw_len)?;
+        let room = is_new.then(|| self.received.take(&self.pool, raw_len)).flatten();
+        Ok(Arrival { note, reference, room })
+    }
+
+    /// It has been dealt with. `is_whole`: its room, if it has one, contains the message.
+    pub(crate) fn settle(&self, arrival: Arrival, is_whole: bool) {
+        let Arrival { note, room, .. } = arrival;
+        self.receiver().settle(&note, room.filter(|_| is_whole).map(Arc::new));
+    }
+}
+
+impl Keeping {
+    pub(crate) fn key(&self) -> (Channel, usize) {
+        self.key
+    }
+}
