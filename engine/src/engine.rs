@@ -221,7 +221,11 @@ impl Engine {
             return self.pack(setting, raw, kind);
         }
         self.instances.with_encoder(setting, |encoder| {
-            let keeping = if encoder.refers() { memory.keep(channel, raw, always) } else { None };
+            let fill = |copy: &mut [u8]| {
+                copy.copy_from_slice(raw);
+                true
+            };
+            let keeping = if encoder.refers() { memory.keep(channel, raw.len(), always, fill) } else { None };
             if keeping.is_none() && !memory.owes(channel.peer) {
                 let mut buffer = self.compress(encoder, raw)?;
                 frame::seal(self.mark, setting.id(), setting.number, kind, raw.len(), NO_NOTE, &mut buffer)?;
@@ -392,8 +396,12 @@ impl Engine {
 
     /// Reports that the message of a frame will not be decoded, for example because it is longer than the program's buffer.
     pub fn refuse(&self, incoming: &Incoming<'_>) {
-        if let (Some(note), Some(memory)) = (incoming.note, &self.memory)
-            && let Ok(arrival) = memory.arrive(note, incoming.raw_len())
+        self.refuse_noted(incoming.note, incoming.raw_len());
+    }
+
+    fn refuse_noted(&self, note: Option<Note>, raw_len: usize) {
+        if let (Some(note), Some(memory)) = (note, &self.memory)
+            && let Some(arrival) = memory.take_out(&note).or_else(|| memory.arrive(note, raw_len).ok())
         {
             memory.settle(arrival, false);
         }

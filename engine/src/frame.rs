@@ -101,7 +101,7 @@ impl<'a> Incoming<'a> {
             return Ok(whole);
         }
         let (stream, payload) = Stream::open(kind, setting, raw_len, payload)?;
-        Ok(Self { codec: stream.codec, payload, stream: Some(stream), ..whole })
+        Ok(Self { codec: stream.codec, payload, stream: Some(stream.with_note(note)), ..whole })
     }
 
     /// The stream of a frame of which only the front is available, so it cannot be checked.

@@ -9,6 +9,8 @@ use mpress_codec::DecodeErrorKind;
 use mpress_selector::Link;
 use receiver::Receiver;
 use sender::Sender;
+use std::collections::HashMap;
+use std::fmt;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -37,6 +39,8 @@ pub(crate) struct Memory {
     received: Store,
     sender: Mutex<Sender>,
     receiver: Mutex<Receiver>,
+    /// Messages that come in chunks, by sender and number.
+    arriving: Mutex<HashMap<(u32, u32), Arrival>>,
 }
 
 /// Bytes that are kept, and how many may be.
@@ -83,6 +87,7 @@ impl Drop for Kept {
 }
 
 /// A message that is to be kept, and what it refers to.
+#[derive(Clone)]
 pub(crate) struct Keeping {
     key: sender::Key,
     copy: Arc<Kept>,
@@ -97,6 +102,17 @@ impl Keeping {
 
     pub(crate) fn reference(&self) -> Option<&[u8]> {
         self.reference.as_ref().map(|(_, kept)| &***kept)
+    }
+
+    pub(crate) fn key(&self) -> (Channel, usize) {
+        self.key
+    }
+}
+
+impl fmt::Debug for Keeping {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reference = self.reference.as_ref().map(|(number, _)| number);
+        write!(f, "Keeping({:?}, referring to {reference:?})", self.key)
     }
 }
 
@@ -119,7 +135,8 @@ impl Memory {
     /// That of the process with this rank of `size`, for at most this number of bytes.
     pub(crate) fn new(rank: u32, size: u32, most: usize, pool: Arc<Pool>) -> Self {
         let (sent, received) = (Store::new(most / 2), Store::new(most / 2));
-        Self { rank, size, pool, sent, received, sender: Mutex::default(), receiver: Mutex::default() }
+        let (sender, receiver) = Default::default();
+        Self { rank, size, pool, sent, received, sender, receiver, arriving: Mutex::default() }
     }
 
     fn sender(&self) -> MutexGuard<'_, Sender> {
@@ -140,15 +157,21 @@ impl Memory {
         self.receiver().owes(peer) || self.sender().owes(peer)
     }
 
-    /// Begins to send a message: copies it, if it is to be kept. `always`: not only if that has gained.
-    pub(crate) fn keep(&self, channel: Channel, raw: &[u8], always: bool) -> Option<Keeping> {
+    /// Begins to send a message of `len` bytes: copies it with `fill`, if it is to be kept. `always`: not only if that has gained.
+    pub(crate) fn keep(
+        &self,
+        channel: Channel,
+        len: usize,
+        always: bool,
+        fill: impl FnOnce(&mut [u8]) -> bool,
+    ) -> Option<Keeping> {
         if channel.peer >= self.size {
             return None;
         }
-        let key = (channel, raw.len());
+        let key = (channel, len);
         let reference = self.sender().begin(key, always, self.sent.most)?;
-        let mut copy = self.sent.take(&self.pool, raw.len())?;
-        copy.bytes.copy_from_slice(raw);
+        let mut copy = self.sent.take(&self.pool, len)?;
+        fill(&mut copy.bytes).then_some(())?;
         Some(Keeping { key, copy: Arc::new(copy), reference })
     }
 
@@ -182,10 +205,18 @@ impl Memory {
         let Arrival { note, room, .. } = arrival;
         self.receiver().settle(&note, room.filter(|_| is_whole).map(Arc::new));
     }
-}
 
-impl Keeping {
-    pub(crate) fn key(&self) -> (Channel, usize) {
-        self.key
+    fn arriving(&self) -> MutexGuard<'_, HashMap<(u32, u32), Arrival>> {
+        self.arriving.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps what is known of a message between its chunks.
+    pub(crate) fn put_back(&self, arrival: Arrival) {
+        self.arriving().insert((arrival.note.from, arrival.note.number), arrival);
+    }
+
+    /// What is known of the message with this note, of which chunks have come; `None` if it failed before.
+    pub(crate) fn take_out(&self, note: &Note) -> Option<Arrival> {
+        self.arriving().remove(&(note.from, note.number))
     }
 }

@@ -4,14 +4,17 @@
 
 mod support;
 
-use mpress::{Channel, Destination, Engine, FrameError, HEADER_LEN, Kind, Knowledge, Settings};
+use mpress::{Channel, Destination, Engine, FrameError, HEADER_LEN, Kind, Knowledge, Outgoing, Settings};
 use proptest::prelude::{ProptestConfig, any, prop, prop_assert, prop_assert_eq, proptest};
+use std::mem::MaybeUninit;
 use std::sync::mpsc;
 use support::{MARK, receive, sealed};
 
 /// The length of a note, and the position of the number of a message's reference.
 const NOTE: usize = 28;
 const REFERENCE: usize = HEADER_LEN + 8;
+/// Raw bytes of a chunk of a long message.
+const CHUNK: usize = 2048;
 
 fn engine(strategy: &str, rank: u32, memory: usize) -> Engine {
     let strategy = strategy.parse().unwrap();
@@ -42,6 +45,46 @@ fn send(engine: &Engine, peer: u32, tag: i32, raw: &[u8]) -> Vec<u8> {
     let considered = engine.consider(None, Kind::F64, Destination::OtherNode, raw.len()).unwrap();
     let frame = engine.encode_considered(considered.on(Channel { peer, context: 0, tag }), raw);
     frame.map_or(raw.to_vec(), |frame| frame.to_vec())
+}
+
+/// The same in chunks, if it is long.
+fn send_long(engine: &Engine, peer: u32, tag: i32, raw: &[u8]) -> Vec<Vec<u8>> {
+    let considered = engine.consider(None, Kind::F64, Destination::OtherNode, raw.len()).unwrap();
+    match engine.begin(considered.on(Channel { peer, context: 0, tag }), raw, 7, CHUNK) {
+        Outgoing::Raw => vec![raw.to_vec()],
+        Outgoing::Frame(frame) => vec![frame.to_vec()],
+        Outgoing::Stream(head, mut tail) => {
+            let mut wires = vec![head.to_vec()];
+            while let Some(range) = tail.due() {
+                wires.push(engine.next_chunk(&mut tail, &raw[range]).unwrap().to_vec());
+            }
+            wires
+        }
+    }
+}
+
+/// Receives that, or only this number of its parts.
+fn receive_long(engine: &Engine, wires: &[Vec<u8>], parts: usize) -> Result<Vec<u8>, FrameError> {
+    let Some(stream) = Some(&wires[0])
+        .filter(|head| engine.is_frame(head))
+        .and_then(|head| engine.open(head).unwrap().stream())
+    else {
+        return receive(engine, &wires[0]);
+    };
+    let mut whole = Vec::new();
+    for (index, wire) in wires.iter().enumerate().take(parts) {
+        let mut out = vec![MaybeUninit::new(0xee); stream.range(index).len()];
+        match index {
+            0 => engine.decode_head(&engine.open(wire).unwrap(), &mut out)?,
+            _ => engine.decode_chunk(&stream, index, wire, &mut out)?,
+        }
+        // SAFETY: decoding filled all of it.
+        whole.extend(out.into_iter().map(|byte| unsafe { byte.assume_init() }));
+    }
+    if parts < wires.len() {
+        engine.refuse_stream(&stream);
+    }
+    Ok(whole)
 }
 
 /// Whether a frame refers to an earlier message.
@@ -162,6 +205,20 @@ fn a_refused_message_is_not_waited_for() {
 }
 
 #[test]
+fn chunks_refer_to_those_at_their_place() {
+    let engines = pair(1 << 20);
+    for step in 0..8 {
+        let raw = field(1, step, 20_001);
+        let wires = [1, 0].map(|to: u32| send_long(&engines[1 - to as usize], to, 1, &raw));
+        for (engine, wires) in engines.iter().rev().zip(&wires) {
+            assert_eq!(receive_long(engine, wires, usize::MAX).unwrap(), raw);
+        }
+        let len: usize = wires[0].iter().map(Vec::len).sum();
+        assert!(step < 4 && len > 15_000 || step >= 3 && len < 7000, "{len} bytes in step {step}");
+    }
+}
+
+#[test]
 fn threads_share_a_memory() {
     let engines = pair(256 << 10);
     std::thread::scope(|scope| {
@@ -201,7 +258,7 @@ fn step(number: u8) -> Step {
 
 /// Runs a schedule; returns how many of the messages referred to others.
 fn run(engines: &[Engine; 2], steps: impl IntoIterator<Item = (u8, bool, i32, usize)>) -> usize {
-    let mut under_way: [Vec<(Vec<u8>, Vec<u8>)>; 2] = Default::default();
+    let mut under_way: [Vec<(Vec<u8>, Vec<Vec<u8>>)>; 2] = Default::default();
     let (mut now, mut referring) = (0, 0);
     for (what, side, tag, any) in steps {
         let (me, peer) = (usize::from(side), u32::from(!side));
@@ -209,20 +266,28 @@ fn run(engines: &[Engine; 2], steps: impl IntoIterator<Item = (u8, bool, i32, us
         let from = &mut under_way[1 - me];
         match step(what) {
             Step::Send => {
-                let raw = field(tag, now, [1500, 1501, 4096][any % 3]);
-                let wire = send(&engines[me], peer, tag, &raw);
-                referring += usize::from(refers(&wire));
-                under_way[me].push((raw, wire));
+                let raw = field(tag, now, [1500, 1501, 4096, 9000][any % 4]);
+                let wires = match raw.len() {
+                    9000 => send_long(&engines[me], peer, tag, &raw),
+                    _ => vec![send(&engines[me], peer, tag, &raw)],
+                };
+                referring += usize::from(refers(&wires[0]));
+                under_way[me].push((raw, wires));
             }
             _ if from.is_empty() => {}
             what => {
                 // Most often the oldest one.
                 let at = if any % 4 > 0 { 0 } else { any % from.len() };
-                let (raw, wire) = from.remove(at);
+                let (raw, wires) = from.remove(at);
                 match what {
-                    Step::Receive => assert_eq!(receive(&engines[me], &wire).unwrap(), raw),
-                    Step::Refuse => engines[me].refuse(&engines[me].open(&wire).unwrap()),
-                    _ => {}
+                    Step::Receive => {
+                        assert_eq!(receive_long(&engines[me], &wires, usize::MAX).unwrap(), raw);
+                    }
+                    Step::Refuse if wires.len() > 1 => {
+                        receive_long(&engines[me], &wires, any % wires.len()).unwrap();
+                    }
+                    Step::Refuse => engines[me].refuse(&engines[me].open(&wires[0]).unwrap()),
+                    Step::Lose | Step::Send => {}
                 }
             }
         }
