@@ -1,5 +1,5 @@
-//! Parses the list of calls, `src/calls.txt`: for the builds, and for tests that compare it with the documentation and with the shim's
-//! exports.
+//! Parses the list of calls, `src/calls.txt`: for the builds, and for tests that compare it with the
+//! documentation and with the shim's exports.
 
 /// How the calls of a section are treated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

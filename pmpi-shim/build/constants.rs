@@ -1,4 +1,5 @@
-//! Parses the constants of the three ABIs, `src/mpi/abi/constants.txt`: for the builds, and for the test that compares them with `mpi.h`.
+//! Parses the constants of the three ABIs, `src/mpi/abi/constants.txt`: for the builds, and for the test that
+//! compares them with `mpi.h`.
 
 /// The ABIs, in the order of the columns.
 const ABIS: [&str; 3] = ["openmpi", "mpich", "standard"];

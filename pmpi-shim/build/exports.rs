@@ -1,4 +1,5 @@
-//! Generates Rust from the calls and the prototypes: the MPI functions that the shim calls, its exports, and the arguments of handlers.
+//! Generates Rust from the calls and the prototypes: the MPI functions that the shim calls, its exports, and
+//! the arguments of handlers.
 
 use crate::calls::{Section, Treatment};
 use crate::functions::{self, Function};
@@ -37,7 +38,8 @@ pub(crate) fn open(sections: &[Section<'_>], functions: &[Function<'_>]) -> Stri
     names + &large(sections, functions).map(both).collect::<String>()
 }
 
-/// The large-count forms that differ from the other form in the types of some counts alone, with these counts.
+/// The large-count forms that differ from the other form in the types of some counts alone, with these
+/// counts.
 fn large<'a>(
     sections: &'a [Section<'_>],
     functions: &'a [Function<'a>],
@@ -72,7 +74,8 @@ pub(crate) fn real(sections: &[Section<'_>], functions: &[Function<'_>]) -> Stri
     each + &large(sections, functions).map(any).collect::<String>()
 }
 
-/// A struct for the arguments of each call that has a handler, for all of its forms. Calls with the same arguments share a struct.
+/// A struct for the arguments of each call that has a handler, for all of its forms. Calls with the same
+/// arguments share a struct.
 pub(crate) fn arguments(sections: &[Section<'_>], functions: &[Function<'_>]) -> String {
     let mut known: Vec<(String, &str)> = Vec::new();
     let mut text = String::new();
@@ -105,7 +108,7 @@ pub(crate) fn calls(sections: &[Section<'_>], functions: &[Function<'_>]) -> Str
                     "/// `MPI_{name}`, made with this layer; without one by the MPI alone.
 ///
 /// # Safety
-/// As for `MPI_{name}`. What one layer has begun, a request or a matched message, is to be ended with it.
+/// As for `MPI_{name}`. A request or matched message of a layer must be completed with the same layer.
 pub unsafe fn MPI_{name}(layer: Option<&Shim>, {declared}) -> c_int {{
 {pass}    let Some(shim) = layer else {{ return pass({given}) }};
 {handled}}}
@@ -213,7 +216,8 @@ fn body(treatment: Treatment, form: &Function<'_>, sort: usize) -> String {
     }
 }
 
-/// Whether the MPI makes a request in this call: it is the last argument, after those of the operation. Calls that use one have it first.
+/// Whether the MPI makes a request in this call: it is the last argument, after those of the operation. Calls
+/// that use one have it first.
 fn makes_a_request(form: &Function<'_>) -> bool {
     matches!(&*form.arguments, [_, .., ("request", of)] if of == "*mut MPI_Request")
 }

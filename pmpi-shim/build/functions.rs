@@ -1,4 +1,5 @@
-//! Parses the prototypes of MPI's functions, `src/functions.txt`, into Rust. For the builds of the shims and of the preload library.
+//! Parses the prototypes of MPI's functions, `src/functions.txt`, into Rust. For the builds of the shims and
+//! of the preload library.
 
 /// A function of MPI. All of them return an error code.
 pub(crate) struct Function<'a> {

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 /// The constants of all ABIs.
 pub(crate) const CONSTANTS: &str = include_str!("../src/mpi/abi/constants.txt");
 
-/// Generates them for an ABI, and declares their dependencies. `src`: the path from the package to the source folder.
+/// Generates them for an ABI, and declares their dependencies. `src`: the path from the package to the source
+/// folder.
 pub(crate) fn make(abi: &str, src: &str) -> PathBuf {
     println!("cargo:rustc-check-cfg=cfg(abi, values(\"openmpi\", \"mpich\", \"standard\"))");
     println!("cargo:rustc-check-cfg=cfg(shim)");

@@ -1,4 +1,5 @@
-//! Generates Rust from the list of calls and the prototypes of MPI's functions. The shim is built once per ABI, given by the package name.
+//! Generates Rust from the list of calls and the prototypes of MPI's functions. The shim is built once per
+//! ABI, given by the package name.
 #![allow(clippy::panic, clippy::expect_used, reason = "a build script fails by panicking")]
 
 #[allow(dead_code, reason = "the tests need the rest")]

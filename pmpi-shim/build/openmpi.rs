@@ -1,4 +1,5 @@
-//! A stub library with the name and the variables of Open MPI, for linking: where the shim is loaded, Open MPI itself is loaded, too.
+//! A stub library with the name and the variables of Open MPI, for linking: where the shim is loaded, Open
+//! MPI itself is loaded, too.
 
 use crate::constants;
 use crate::made::CONSTANTS;

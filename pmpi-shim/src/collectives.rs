@@ -6,17 +6,18 @@
 //! the same everywhere. Whether a message of a collective is compressed is decided by its sender, as usual;
 //! receivers recognise frames, or are told lengths.
 //!
-//! Every call goes the same way. What all ranks know may make it the MPI's for certain. If the MPI refuses
-//! this rank's arguments ([`refused`]), the MPI reports that. Only then the ranks decide about the call
-//! ([`agreed`](crate::messages::agreed)), and it is made. So a refused call changes nothing.
+//! Every call takes the same steps. First, what all ranks know may leave the call to the MPI. Next, if the
+//! MPI refuses this rank's arguments ([`refused`]), the MPI's own call reports that. Last, the ranks decide
+//! about the call ([`agreed`](crate::messages::agreed)), and it is made. So a refused call changes nothing.
 //!
 //! - [`exchange`]: all-to-all, scatter and gather as point-to-point messages ([`start`]), which need no
 //!   additional message;
 //! - [`spread`]: broadcast and all-gather, in one of the next two ways, or by the MPI where that is faster.
-//!   Their nonblocking forms as point-to-point messages, where these do not leave a node more often;
-//! - [`chunks`]: of long blocks, relayed in chunks ([`relay`]);
-//! - [`shared`]: of short blocks by the MPI's own algorithms, which relay messages through many ranks. They
-//!   need the lengths of frames beforehand;
+//!   Their nonblocking forms are point-to-point messages, where these leave a node no more often than the
+//!   MPI's;
+//! - [`chunks`]: broadcast and all-gather of long blocks, relayed in chunks ([`relay`]);
+//! - [`shared`]: broadcast and all-gather of short blocks: the MPI's own algorithms relay the frames through
+//!   many ranks. All ranks must know the lengths of the frames beforehand;
 //! - [`reduce`]: reductions whose result does not depend on the order, as point-to-point messages.
 
 mod blocks;
@@ -53,7 +54,8 @@ struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// A collective that is made in this way. A strategy that does not weigh whether compression pays stays.
+    /// A collective that is made here. If it goes in raw chunks, nothing is compressed, unless the strategy
+    /// does not weigh whether compression pays.
     fn of(shim: &Shim, peers: &'a Peers, here: Here, program: MPI_Comm) -> Self {
         let mut strategy = peers.strategy();
         let weighs = matches!(strategy.unwrap_or(shim.strategy), Strategy::Adaptive | Strategy::Guided);
@@ -91,7 +93,8 @@ struct Handed {
 }
 
 impl Shim {
-    /// By what to decide about a blocking collective of this number of bytes that all ranks wait for.
+    /// How to decide about a blocking collective of this number of bytes in which all ranks wait for each
+    /// other.
     fn race(&self, raced: Raced, bytes: usize) -> By<'static> {
         if self.races { By::Race(raced, bytes) } else { By::Tag }
     }

@@ -1,4 +1,5 @@
-//! What becomes of the program's point-to-point calls, and of those that complete, pack, or describe communicators.
+//! Handlers of the program's point-to-point calls, and of calls that complete requests, pack data, free
+//! datatypes, or give a communicator an info.
 
 pub(crate) mod completion;
 pub(crate) mod info;

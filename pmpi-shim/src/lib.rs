@@ -1,25 +1,28 @@
-//! MPI's calls on compressed messages: the layer that the PMPI shim and the adapter for rsmpi share, and the shim itself.
+//! MPI's calls on compressed messages: the layer that the PMPI shim and the adapter for rsmpi share, and the
+//! shim itself.
 //!
-//! Built once per ABI, with its types and constants (`abi/`). The packages in `openmpi/`, `mpich/` and `standard/` are the shim: loaded
-//! into an MPI program, it compresses the program's messages. The package `mpress-layer` leaves out what only the shim has (`cfg(shim)`:
-//! exported functions, the panic hook, the handshake in `MPI_Init`), and is built for the ABI of the installed MPI: a program attaches it
-//! to one communicator, and makes the [`calls`] with it.
+//! Built once per ABI, with its types and constants (`abi/`). The packages in `openmpi/`, `mpich/` and
+//! `standard/` are the shim: loaded into an MPI program, it compresses the program's messages. The package
+//! `mpress-layer` leaves out what only the shim has (`cfg(shim)`: exported functions, the panic hook, the
+//! handshake in `MPI_Init`), and is built for the ABI of the installed MPI: a program attaches it to one
+//! communicator, and makes the [`calls`] with it.
 //!
-//! `docs/shim.md` describes what users see, `README.md` beside this file how it works and why, layer by layer, and `docs/format/frame.md`
-//! frames.
+//! `docs/shim.md` describes what users see, `README.md` beside this file how it works and why, layer by
+//! layer, and `docs/format/frame.md` frames.
 //!
-//! The preload library (`preload/`) redirects the program's calls to the shim. The folders are layers: each uses only those below it.
+//! The preload library (`preload/`) redirects the program's calls to the shim. The folders are layers: each
+//! uses only those below it.
 //!
 //! - `edge`: the functions that programs call;
 //! - `job`: from `MPI_Init` to `MPI_Finalize`;
 //! - `collectives`;
 //! - `handlers` of all other calls;
-//! - `progress`, made while a call waits;
+//! - `progress` of pending operations, in each call and while one waits;
 //! - `operations`: what is pending;
 //! - `messages` on the wire, sent and received;
 //! - `mpi`: the MPI below, as C declares it.
 
-// The layer alone does not use some items that only C programs need from the shim.
+// Some items are only for the shim, and the layer alone does not use them.
 #![cfg_attr(not(shim), allow(dead_code))]
 
 /// Prints a line on stderr. A line that cannot be written is lost, whereas `eprintln` would panic.
@@ -31,7 +34,9 @@ macro_rules! say {
     }};
 }
 
-/// Defines handlers of calls. Each gets the arguments of its call, and `pass`, which makes the call by the MPI alone.
+/// Defines handlers of calls. Each gets the arguments of its call, and `pass`, which makes the call by the
+/// MPI alone. Nearly everything in a body is a call of an unsafe function to which the program's arguments
+/// may be given, so all of it is in one unsafe block.
 macro_rules! handlers {
     ($($name:ident($arguments:ident): |$shim:ident, $call:ident, $pass:ident| $made:expr;)*) => {$(
         pub(crate) unsafe fn $name(

@@ -1,12 +1,14 @@
 //! The MPI's own functions for the wrapped calls, in two forms:
 //!
-//! - [`real`]: wrapped functions called by the MPI meanwhile are passed straight on. For everything that carries a frame: it must not be
-//!   put into a frame again.
-//! - [`open`]: wrapped functions called meanwhile are handled as usual. For completion calls, and for calls passed on unchanged: there the
-//!   MPI may call the program's error handlers, which may make any calls, or never return. (If an MPI implements such a call by another
-//!   wrapped function, that is passed on for the same reasons.)
+//! - [`real`]: wrapped functions that the MPI calls meanwhile are passed straight on. For all calls that
+//!   carry a frame, which must not be put into a frame again.
+//! - [`open`]: wrapped functions that are called meanwhile are handled as usual. For completion calls, and
+//!   for calls passed on unchanged: there the MPI may call the program's error handlers, which may make any
+//!   calls, or never return. (If an MPI implements such a call by another wrapped function, that is passed on
+//!   for the same reasons.)
 //!
-//! Both are generated from `calls.txt` and `functions.txt`. `MPI_X_any` is `MPI_X` where all counts fit an `int`, and `MPI_X_c` elsewhere.
+//! Both are generated from `calls.txt` and `functions.txt`. `MPI_X_any` is `MPI_X` where all counts fit an
+//! `int`, and `MPI_X_c` elsewhere.
 
 #![allow(non_snake_case, reason = "the names are those of MPI")]
 
@@ -71,7 +73,8 @@ thread_local! {
     static INSIDE: Cell<*const Inside> = const { Cell::new(ptr::null()) };
 }
 
-/// The call in which the MPI was called last, if it may be under way, and whether this one is known to be made inside it.
+/// The call in which the MPI was called last, if it may be under way, and whether this one is known to be
+/// made inside it.
 #[inline]
 fn current() -> (*const Inside, bool) {
     let call = INSIDE.get();
@@ -81,7 +84,8 @@ fn current() -> (*const Inside, bool) {
 #[cold]
 fn judged(call: *const Inside, here: stack::Place) -> (*const Inside, bool) {
     match stack::earlier(call.addr(), here) {
-        // An error handler of the program may have left it by a jump, and other calls have grown the stack again.
+        // An error handler of the program may have left it by a jump, and other calls have grown the stack
+        // again.
         // SAFETY: what is above this place on the stack of its thread can be read.
         Earlier::Around if unsafe { (&raw const (*call).live).cast::<u64>().read_volatile() } == LIVE => {
             (call, true)
@@ -99,8 +103,8 @@ pub(crate) fn inside<R>(call: impl FnOnce() -> R) -> R {
     call()
 }
 
-/// Whether this thread is inside the MPI, which may implement one function by another. A call on another stack than that one is the program's own: the MPI
-/// has let another user-level thread run.
+/// Whether this thread is inside the MPI, which may implement one function by another. A call on another
+/// stack than that one is the program's own: the MPI has let another user-level thread run.
 #[inline]
 pub(crate) fn nested() -> bool {
     current().1

@@ -1,7 +1,7 @@
 //! Pending operations are advanced in every wrapped call, and while such a call waits.
 //!
-//! Messages in chunks need this ([`Streams`](crate::messages::streams::Streams)): while this process sends any, it does not wait in the MPI, but
-//! advances all pending operations and polls the MPI ([`until`]).
+//! Messages in chunks need this ([`Streams`](crate::messages::streams::Streams)): while this process sends
+//! any, it does not wait in the MPI, but advances all pending operations and polls the MPI ([`until`]).
 
 use crate::messages::streams::Arriving;
 use crate::mpi::nested;
@@ -56,7 +56,8 @@ pub(crate) fn advance(shim: &Shim) {
     }
 }
 
-/// Advances pending operations between steps of encoding, which takes time: pending receives, too, if they are few.
+/// Advances pending operations between steps of encoding, which takes time: pending receives, too, if they
+/// are few.
 pub(crate) fn advance_while_encoding(shim: &Shim) {
     const FEW: usize = 64;
     if !shim.multiple && shim.requests.len() <= FEW {
@@ -69,8 +70,8 @@ pub(crate) fn advance_while_encoding(shim: &Shim) {
     }
 }
 
-/// Polls until there is an answer; meanwhile advances pending operations, and looks for messages that the program is expected to ask for
-/// next.
+/// Polls until there is an answer; meanwhile advances pending operations, and looks for messages that the
+/// program is expected to ask for next.
 pub(crate) fn until<R>(shim: &Shim, mut ask: impl FnMut() -> Option<R>) -> R {
     loop {
         if let Some(answer) = ask() {

@@ -39,8 +39,9 @@ fn main() {
     link_unwinder(&out);
 }
 
-/// Links the unwinder statically, if the compiler has it as an archive: otherwise every process would load one more library. Rust names the library
-/// on the linker's command line, so a linker script of that name selects the archive.
+/// Links the unwinder statically, if the compiler has it as an archive: otherwise every process would load
+/// one more library. Rust names the library on the linker's command line, so a linker script of that name
+/// selects the archive.
 fn link_unwinder(out: &Path) {
     let mut compiler = Command::new(env::var_os("CC").unwrap_or_else(|| "cc".into()));
     let output = compiler

@@ -10,7 +10,7 @@ pub(crate) fn shim(abi: Abi) -> Result<PathBuf, PathBuf> {
     let name = format!("libmpress_shim_{}.so", abi.name());
     let this = this_library().unwrap_or_default();
     let first = this.with_file_name(&name);
-    // Perhaps only this library is linked into the folder.
+    // This library may be a symbolic link, with the shims only beside the file that it leads to.
     let linked = this.canonicalize().map(|this| this.with_file_name(&name));
     let found = [Some(first.clone()), linked.ok()].into_iter().flatten().find(|path| path.is_file());
     found.ok_or(first)

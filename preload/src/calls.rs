@@ -1,7 +1,8 @@
 //! The exported functions: each is a jump through a slot.
 //!
-//! All arguments of MPI functions are integers or pointers. On 64-bit Linux, with the calling conventions of x86-64 and AArch64, each argument takes
-//! one register or eight bytes of the stack. So a function with the same number of `usize` arguments passes them on unchanged, whatever their types.
+//! All arguments of MPI functions are integers or pointers. On 64-bit Linux, with the calling conventions of
+//! x86-64 and AArch64, each argument takes one register or eight bytes of the stack. So a function with the
+//! same number of `usize` arguments passes them on unchanged, whatever their types.
 
 #![allow(non_snake_case, reason = "the names are those of MPI")]
 
@@ -29,7 +30,8 @@ impl Slot {
         self.0.store(address, Ordering::Release);
     }
 
-    /// The contents of the slot after the resolution; null if that is still `first`, because there is no such function.
+    /// The contents of the slot after the resolution; null if that is still `first`, because there is no such
+    /// function.
     fn resolved(&self, first: *mut c_void) -> *mut c_void {
         resolve::resolve();
         let address = self.get();
@@ -71,7 +73,8 @@ macro_rules! call {
         if address.is_null() {
             return ERR_INTERN;
         }
-        // SAFETY: the address of a function with this number of arguments, all of them integers or pointers; see the head of the file.
+        // SAFETY: the address of a function with this number of arguments, all of them integers or pointers;
+        // see the head of the file.
         let function = unsafe { std::mem::transmute::<*mut c_void, type_of!($($arg)*)>(address) };
         // SAFETY: the arguments come from the caller, for the function that it meant to call.
         unsafe { function($($arg),*) }

@@ -1,5 +1,6 @@
-//! Loaded libraries, read from their tables in memory: the symbols that they define and use, and the places where the loader stored addresses. The
-//! layout is that of the ELF specification and, for the hash tables, of the GNU tools.
+//! Loaded libraries, read from their tables in memory: the symbols that they define and use, and the places
+//! where the loader stored addresses. The layout is that of the ELF specification and, for the hash tables,
+//! of the GNU tools.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
@@ -109,8 +110,9 @@ impl Object {
         (!map.dynamic.is_null()).then_some(Self { base: map.base, dynamic: map.dynamic })
     }
 
-    /// Calls `show` for each loaded library, with its path. The loader holds its lock meanwhile: `show` must not load libraries. The kernel's own
-    /// library (vDSO) is left out: kernels before 3.16 link it to another address than it has, and no loader corrects its tables.
+    /// Calls `show` for each loaded library, with its path. The loader holds its lock meanwhile: `show` must
+    /// not load libraries. The kernel's own library (vDSO) is left out: kernels before 3.16 link it to
+    /// another address than it has, and no loader corrects its tables.
     pub(crate) fn each(mut show: impl FnMut(&CStr, Self)) {
         unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, show: *mut c_void) -> c_int {
             // SAFETY: the loader's description of a library, and the pointer given below.
@@ -163,20 +165,23 @@ impl Object {
     /// The name that the library gives itself.
     pub(crate) fn soname(&self) -> Option<&'static CStr> {
         let name = self.table(DT_STRTAB)?.wrapping_add(self.entry(DT_SONAME)?);
-        // SAFETY: the entry is the offset of a C string in the table of strings, which is mapped as long as the library.
+        // SAFETY: the entry is the offset of a C string in the table of strings, which is mapped as long as
+        // the library.
         Some(unsafe { CStr::from_ptr(name as *const c_char) })
     }
 
     /// The number of symbols, which no table states directly.
     fn count(&self) -> usize {
         if let Some(hash) = self.table(DT_HASH) {
-            // SAFETY: the table begins with two words, the number of buckets and the number of chain entries, of which there is one for each symbol.
+            // SAFETY: the table begins with two words, the number of buckets and the number of chain entries,
+            // of which there is one for each symbol.
             return unsafe { *(hash as *const u32).add(1) as usize };
         }
         let Some(hash) = self.table(DT_GNU_HASH) else { return 0 };
         let word = hash as *const u32;
-        // SAFETY: the table begins with four words; then follow a filter of 64-bit words, the buckets, and a chain entry for each symbol from the
-        // first one in the table. The last entry of a chain has its lowest bit set.
+        // SAFETY: the table begins with four words; then follow a filter of 64-bit words, the buckets, and a
+        // chain entry for each symbol from the first one in the table. The last entry of a chain has its
+        // lowest bit set.
         unsafe {
             let (buckets, first, filter) = (*word as usize, *word.add(1) as usize, *word.add(2) as usize);
             let bucket = word.add(4 + 2 * filter);
@@ -227,7 +232,8 @@ impl Object {
             let index = (rela.info >> 32) as usize;
             let symbols = symbols.filter(|_| index > 0 && rela.addend == 0)?;
             // Most references are not weak, and need not be read any further.
-            // SAFETY: relocations refer to entries of the table of symbols, which is mapped as long as the library.
+            // SAFETY: relocations refer to entries of the table of symbols, which is mapped as long as the
+            // library.
             let entry = unsafe { &*symbols.entries.add(index) };
             (entry.st_info >> 4 == STB_WEAK && entry.st_shndx == 0)
                 .then(|| (symbols.get(index), self.base.wrapping_add(rela.offset) as *mut usize))
@@ -235,7 +241,8 @@ impl Object {
     }
 }
 
-/// Whether the library that contains this function imports a function of this name; false if that cannot be found out.
+/// Whether the library that contains this function imports a function of this name; false if that cannot be
+/// found out.
 pub(crate) fn imports(function: *mut c_void, name: &CStr) -> bool {
     Object::of_address(function).is_some_and(|object| object.imports(name))
 }

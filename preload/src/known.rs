@@ -1,5 +1,5 @@
-//! The MPI functions that do not transfer messages of the program: together with the table of calls, all of MPI 5.0. Other functions of an MPI may
-//! send or complete messages in ways that the shims do not know.
+//! The MPI functions that do not transfer messages of the program: together with the table of calls, all of
+//! MPI 5.0. Other functions of an MPI may send or complete messages in ways that the shims do not know.
 
 use crate::calls::CALLS;
 use crate::loaded::{Abi, Mpi};
@@ -60,14 +60,16 @@ pub(crate) fn doubt(mpi: &Mpi) -> Option<String> {
     Some(format!("the MPI has {name}, which mpress does not know"))
 }
 
-/// Why an MPI is not the one that its file name promises, if it says so itself: Open MPI 1.10 was `libmpi.so.12`, too.
+/// Why an MPI is not the one that its file name promises, if it says so itself: Open MPI 1.10 was
+/// `libmpi.so.12`, too.
 pub(crate) fn contradiction(mpi: &Mpi, abi: Abi) -> Option<String> {
     let function = mpi.own(c"MPI_Get_library_version");
     if function.is_null() {
         return Some(format!("{} does not say what it is", mpi.soname.to_string_lossy()));
     }
     let (mut text, mut len) = (vec![0_u8; LONGEST_VERSION + 1], 0);
-    // SAFETY: the MPI's function of this name has this type, in every ABI, and may be called at any time. The text has room for any version.
+    // SAFETY: the MPI's function of this name has this type, in every ABI, and may be called at any time. The
+    // text has room for any version.
     unsafe {
         let function = std::mem::transmute::<
             *mut c_void,
@@ -80,7 +82,8 @@ pub(crate) fn contradiction(mpi: &Mpi, abi: Abi) -> Option<String> {
     contradicts(abi, says).then(|| format!("{} says that it is {says}", mpi.soname.to_string_lossy()))
 }
 
-/// Whether a library that calls itself so has another ABI. There are derivatives of each MPI under other names.
+/// Whether a library that describes itself in this way has another ABI. Unknown names are accepted: each MPI
+/// has derivatives.
 fn contradicts(abi: Abi, says: &str) -> bool {
     let is = |names: &[&str]| names.iter().any(|name| says.starts_with(name));
     match abi {

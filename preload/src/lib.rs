@@ -1,13 +1,16 @@
 //! The preload library: the one in `LD_PRELOAD`, loaded into the program and all its children.
 //!
-//! It exports `MPI_X` and `PMPI_X` for each call of the shims' list (`pmpi-shim/src/calls.txt`), and is linked to no MPI. Each of these functions is
-//! a jump through a slot. The first call of any of them finds out which MPI the process has loaded, loads the shim for its ABI from the folder of
-//! this library, and fills the slots: with the shim's functions or, if there is no shim for it, with the MPI's own. In a process that calls no MPI
-//! function, it loads nothing and has no effect. `docs/shim.md` has the rules, also for other PMPI tools.
+//! It exports `MPI_X` and `PMPI_X` for each call of the shims' list (`pmpi-shim/src/calls.txt`), and is
+//! linked to no MPI. Each of these functions is a jump through a slot. The first call of any of them finds
+//! out which MPI the process has loaded, loads the shim for its ABI from the folder of this library, and
+//! fills the slots: with the shim's functions or, if there is no shim for it, with the MPI's own. In a
+//! process that calls no MPI function, it loads nothing and has no effect. `docs/shim.md` has the rules, also
+//! for other PMPI tools.
 //!
-//! `calls` contains the exported functions; `resolve` fills their slots with the help of `loaded` (which MPI is loaded), `known` (whether all of its
-//! calls are known), `beside` (the path of the shim), `tools` (other wrappers of a call) and `withdraw` (which names are withdrawn); `elf` reads the
-//! symbols that libraries define and use; `say` prints the only line that this library may print.
+//! `calls` contains the exported functions; `resolve` fills their slots with the help of `loaded` (which MPI
+//! is loaded), `known` (whether all of its calls are known), `beside` (the path of the shim), `tools` (other
+//! wrappers of a call) and `withdraw` (which names are withdrawn); `elf` reads the symbols that libraries
+//! define and use; `say` prints the only line that this library may print.
 
 mod beside;
 mod calls;
@@ -34,7 +37,8 @@ extern "C" fn mpress_shim_is_active() -> c_int {
     if address.is_null() {
         return 0;
     }
-    // SAFETY: `resolve` stores the shim's function of this name here, which has this type, and the shim stays loaded.
+    // SAFETY: `resolve` stores the shim's function of this name here, which has this type, and the shim stays
+    // loaded.
     let is_active = unsafe { std::mem::transmute::<*mut c_void, extern "C" fn() -> c_int>(address) };
     is_active()
 }

@@ -1,4 +1,5 @@
-//! The MPIs that the process has loaded, and the functions that the program's calls would reach without this library.
+//! The MPIs that the process has loaded, and the functions that the program's calls would reach without this
+//! library.
 
 use crate::elf::Object;
 use std::ffi::{CStr, CString, c_void};
@@ -71,10 +72,11 @@ impl Mpi {
     }
 }
 
-/// All loaded MPIs, including those that Python has loaded privately for one of its modules (`RTLD_LOCAL`), in the order of the table.
+/// All loaded MPIs, including those that Python has loaded privately for one of its modules (`RTLD_LOCAL`),
+/// in the order of the table.
 ///
-/// The loader is asked only for paths of what is loaded: for other names it would search all folders of libraries, which on large machines are on a file
-/// system that all ranks share.
+/// The loader is asked only for paths of what is loaded: for other names it would search all folders of
+/// libraries, which on large machines are on a file system that all ranks share.
 pub(crate) fn mpis() -> Vec<Mpi> {
     let mut seen = Vec::new();
     Object::each(|path, object| {
@@ -96,7 +98,8 @@ pub(crate) fn mpis() -> Vec<Mpi> {
     seen.into_iter().filter_map(open).collect()
 }
 
-/// Whether a library has the name of Cray's MPICH, which has a library for each compiler: `libmpi_gnu_91.so.12`.
+/// Whether a library has the name of Cray's MPICH, which has a library for each compiler:
+/// `libmpi_gnu_91.so.12`.
 fn is_crays(name: &[u8]) -> bool {
     name.starts_with(b"libmpi_") && name.windows(6).any(|part| part == b".so.12")
 }
@@ -105,15 +108,16 @@ fn defines_mpi(object: Object) -> bool {
     object.symbols().any(|symbol| symbol.name == c"PMPI_Send" && symbol.is_defined())
 }
 
-/// The function of this name that the shim must call: that of a library between this one and the MPI, or else that of the chosen MPI; null if there
-/// is none.
+/// The function of this name that the shim must call: that of a library between this one and the MPI, or else
+/// that of the chosen MPI; null if there is none.
 pub(crate) fn function(name: &CStr) -> *mut c_void {
     let next = next(name);
     if next.is_null() { CHOSEN.get().map_or(next, |mpi| mpi.own(name)) } else { next }
 }
 
-/// The next function of this name after this library in the loader's search order; null if there is none, for example if the MPI is loaded privately
-/// for one module. Ignores a second preload library, because one is enough.
+/// The next function of this name after this library in the loader's search order; null if there is none, for
+/// example if the MPI is loaded privately for one module. Ignores a second preload library, because one is
+/// enough.
 pub(crate) fn next(name: &CStr) -> *mut c_void {
     let found = following(name);
     let is_second = second().is_some_and(|second| object_of(found) == Some(second));
@@ -126,8 +130,8 @@ pub(crate) fn following(name: &CStr) -> *mut c_void {
     unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) }
 }
 
-/// The address of another preload library after this one. It can only be present from the start of the program, so the search is done once: the
-/// loader goes through all libraries if none of them has the name.
+/// The address of another preload library after this one. It can only be present from the start of the
+/// program, so the search is done once: the loader goes through all libraries if none of them has the name.
 pub(crate) fn second() -> Option<usize> {
     static SECOND: OnceLock<Option<usize>> = OnceLock::new();
     *SECOND.get_or_init(|| object_of(following(c"mpress_shim_is_active")))

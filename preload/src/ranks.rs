@@ -1,4 +1,5 @@
-//! The environment variables in which launchers tell a process its rank. The `mpress` command also includes this file.
+//! The environment variables in which launchers tell a process its rank. The `mpress` command also includes
+//! this file.
 
 /// The rank in the job: Open MPI's launchers, those that use PMI or PMIx, Slurm, MVAPICH's, PALS, ALPS, Flux.
 pub(crate) const RANKS: [&str; 9] = [

@@ -1,7 +1,7 @@
 //! Fills the slots.
 //!
-//! There is no lock: threads that make the first call at the same time compute the same result, and so does a call made by a library that the
-//! resolution itself loads.
+//! There is no lock: threads that make the first call at the same time compute the same result, and so does a
+//! call made by a library that the resolution itself loads.
 
 use crate::calls::CALLS;
 use crate::loaded::{self, Mpi};
@@ -11,7 +11,8 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::Ordering;
 
-/// Determines the targets of this process's calls. If no MPI is loaded yet, the slots stay as they are, and the next call tries again.
+/// Determines the targets of this process's calls. If no MPI is loaded yet, the slots stay as they are, and
+/// the next call tries again.
 pub(crate) fn resolve() {
     let mpis = loaded::mpis();
     let why = match mpis.as_slice() {
@@ -36,7 +37,8 @@ pub(crate) fn resolve() {
     }
 }
 
-/// Gives every call the target that it would have without this library, found by this search. The slot of a call that is not found stays as it is.
+/// Gives every call the target that it would have without this library, found by this search. The slot of a
+/// call that is not found stays as it is.
 fn pass(search: impl Fn(&CStr) -> Option<*mut c_void>) {
     for call in &CALLS {
         for (name, slot) in [(call.mpi_name, &call.mpi), (call.pmpi_name, &call.pmpi)] {
@@ -47,8 +49,9 @@ fn pass(search: impl Fn(&CStr) -> Option<*mut c_void>) {
     }
 }
 
-/// Makes the calls bypass the shim from now on (0), because it handles none in this process, or come to the shim again. The shim may need the latter
-/// when the program commits a datatype, so that call always goes to the shim.
+/// With 0, calls bypass the shim from now on, because it handles none in this process; otherwise they go to
+/// the shim again. The shim may ask for the latter when the program commits a datatype, so that call always
+/// goes to the shim.
 unsafe extern "C" fn lead(to_shim: c_int) {
     if to_shim == 0 {
         pass(|name| {
@@ -70,15 +73,16 @@ fn attach(mpi: &Mpi) -> Result<(), String> {
     if let Some(doubt) = known::contradiction(mpi, abi).or_else(|| known::doubt(mpi)) {
         return Err(doubt);
     }
-    // A function that no tool wraps. A layer that translates between ABIs defines all functions, and another MPI is loaded after it.
+    // A function that no tool wraps. A layer that translates between ABIs defines all functions, and another
+    // MPI is loaded after it.
     let whose = loaded::following(c"PMPI_Comm_rank");
     if !whose.is_null() && whose != mpi.own(c"PMPI_Comm_rank") {
         return Err(format!("another library has the functions of {}", mpi.soname.to_string_lossy()));
     }
     let path = beside::shim(abi).map_err(|path| format!("there is no {}", path.display()))?;
     let file = CString::new(path.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
-    // SAFETY: a C string. The file is the shim, by its name and place, and its MPI is loaded. The code that runs during loading is that of any Rust
-    // library.
+    // SAFETY: a C string. The file is the shim, by its name and place, and its MPI is loaded. The code that
+    // runs during loading is that of any Rust library.
     let shim =
         unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL | libc::RTLD_NODELETE) };
     if shim.is_null() {

@@ -1,8 +1,10 @@
-//! Other tools that wrap MPI calls, preloaded or linked after this library. (A tool before this library calls it like a program.)
+//! Other tools that wrap MPI calls, preloaded or linked after this library. (A tool before this library calls
+//! it like a program.)
 //!
-//! A tool that follows the standard defines `MPI_X` and calls `PMPI_X`, which is this library's. So `MPI_X` goes to the tool, with the program's own
-//! arguments, and `PMPI_X` to the shim. A tool that gets the MPI's function by other means would bypass the shim, and its receives would not decode:
-//! in this case the shim comes first, and calls the MPI through the tool.
+//! A tool that follows the standard defines `MPI_X` and calls `PMPI_X`, which is this library's. So `MPI_X`
+//! goes to the tool, with the program's own arguments, and `PMPI_X` to the shim. A tool that gets the MPI's
+//! function by other means would bypass the shim, and its receives would not decode: in this case the shim
+//! comes first, and calls the MPI through the tool.
 
 use crate::calls::{Call, Slot};
 use crate::elf;
@@ -33,7 +35,7 @@ pub(crate) fn after_this(call: &Call, mpi: &Mpi) -> Tool {
     }
 }
 
-/// The path of a call to the MPI through a tool of the second kind.
+/// The path of a call to the MPI through a tool that calls the MPI directly ([`Tool::Direct`]).
 ///
 /// Such a tool may call this library's `PMPI_X`: that call goes to the MPI, to avoid an infinite recursion.
 pub(crate) struct Detour {
@@ -73,7 +75,7 @@ impl Detour {
         self.entry_there.get()
     }
 
-    /// The function that replaces `PMPI_X` meanwhile.
+    /// The function that `PMPI_X` leads to while there is a detour.
     pub(crate) fn entry_back(&self) -> *mut c_void {
         self.entry_back.get()
     }

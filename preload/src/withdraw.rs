@@ -1,10 +1,12 @@
-//! Withdraws the calls of the table that the MPI does not have, so that the program does not find them either. Some programs check whether a function
-//! exists and work without it: by a weak reference, as mpi4py does, or by `dlsym`. For them these names are removed
+//! Withdraws the calls of the table that the MPI lacks, so that the program does not find them. Some programs
+//! check whether a function exists and work without it: by a weak reference, as mpi4py does, or by `dlsym`.
+//! For them these names are removed
 //!
 //! - from this library's symbol table, for later lookups;
 //! - from libraries with weak references to them, where the loader has already stored this library's address.
 //!
-//! This happens at the first call of an MPI function, because the MPI is not known when the loader resolves the names.
+//! This happens at the first call of an MPI function, because the MPI is not known when the loader resolves
+//! the names.
 
 use crate::calls::CALLS;
 use crate::elf::Object;
@@ -16,7 +18,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Withdraws the names that neither these MPIs nor any other loaded library has.
 pub(crate) fn what_is_missing(mpis: &[Mpi]) {
-    // Once: two threads would undo each other's protection of the same page. A thread that comes meanwhile may still find a name.
+    // Once: two threads would undo each other's protection of the same page. A thread that comes meanwhile
+    // may still find a name.
     static DONE: AtomicBool = AtomicBool::new(false);
     if mpis.is_empty() || DONE.swap(true, Ordering::Relaxed) {
         return;
@@ -62,8 +65,9 @@ impl Memory {
         Self { ranges: text.lines().filter_map(range).collect(), page }
     }
 
-    /// Sets words to 0, even in protected memory. Where that is not possible, they stay, and the functions at these addresses return an error.
-    /// Changes the protection once for all words of a range, since each change costs more than all writes.
+    /// Sets words to 0, even in protected memory. Where that is not possible, they stay, and the functions at
+    /// these addresses return an error. Changes the protection once for all words of a range, since each
+    /// change costs more than all writes.
     ///
     /// # Safety
     /// The words must belong to loaded libraries, and be aligned.
@@ -75,11 +79,13 @@ impl Memory {
             let (Some(first), Some(last)) = (of_range.first(), of_range.last()) else { continue };
             let start = first.map_addr(|address| address & !(self.page - 1));
             let len = (last.addr() | (self.page - 1)) + 1 - start.addr();
-            // SAFETY: pages of one range, from that of its first word to that of its last; all accesses that were allowed stay allowed.
+            // SAFETY: pages of one range, from that of its first word to that of its last; all accesses that
+            // were allowed stay allowed.
             let protect = |allowed| unsafe { libc::mprotect(start.cast(), len, allowed) == 0 };
             if protect(allowed | libc::PROT_WRITE) {
                 for place in of_range {
-                    // SAFETY: guaranteed by the caller, and the range is writable now. No word crosses the end of a page.
+                    // SAFETY: guaranteed by the caller, and the range is writable now. No word crosses the
+                    // end of a page.
                     unsafe { place.write(0) };
                 }
                 protect(*allowed);

@@ -40,7 +40,7 @@ fn compile(mpi: Mpi, source: &str, dir: &Path, args: &[&str]) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// A second declaration of a function must not differ from the first. Functions that the MPI does not have are declared once.
+/// C forbids two declarations of a function that differ. Functions that the MPI lacks are declared only here.
 #[test]
 fn the_prototypes_are_those_of_the_mpi() {
     let Some((mpi, dir)) = under_test("prototypes") else { return };
@@ -49,7 +49,7 @@ fn the_prototypes_are_those_of_the_mpi() {
     let mut source =
         "#include <mpi.h>\n#ifndef MPI_SESSION_NULL\ntypedef void *MPI_Session;\n#endif\n".to_owned();
     for line in prototypes {
-        // In MPIs older than that rule of the standard, the requests are input only.
+        // Older MPIs declare the requests as input (`const`).
         if line.contains("MPI_Request_get_status_") {
             continue;
         }
@@ -61,7 +61,7 @@ fn the_prototypes_are_those_of_the_mpi() {
     compile(mpi, &source, &dir, &["-fsyntax-only"]);
 }
 
-/// What follows a call that was left by a jump relies on it: a request of a call that is not in the table may have the handle of an earlier one.
+/// The layer must see every new request: it may have the handle of one whose call was left by a jump.
 #[test]
 fn every_call_that_makes_a_request_is_known() {
     let Some((mpi, dir)) = under_test("requests") else { return };
@@ -94,7 +94,8 @@ fn the_constants_are_those_of_the_mpi() {
     };
     let pairs: Vec<(String, String)> = constants::parse(CONSTANTS, column)
         .into_iter()
-        // Intel MPI 2021.18 exchanges two values of the standard; the shim asks the MPI, see `errors_return`.
+        // Intel MPI 2021.18 exchanges two values of the standard; the shim asks the MPI for this one, see
+        // `errors_return`.
         .filter(|constant| !(mpi == Mpi::IntelStandard && constant.name == "ERRORS_RETURN"))
         .map(|constant| {
             let value = match constant.value {

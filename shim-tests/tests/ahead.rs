@@ -1,5 +1,5 @@
-//! Messages that are received before the program asks for them (`MPRESS_PREDICT`): a program sees the same with it and without the shim, even if
-//! every arrived message is received ahead.
+//! Messages that are received before the program asks for them (`MPRESS_PREDICT`): a program sees the same as
+//! without the shim, even if every message is received as soon as it has come.
 //!
 //! `cargo xtask test` sets the MPI and the shim (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
 
@@ -13,7 +13,8 @@ use mpress_cluster::{Family, Launcher};
 use support::compare::assert_same;
 use support::{Plan, Rig, Written, two_nodes};
 
-/// From the report: correctly predicted receive calls, all receive calls, and messages that were decoded early.
+/// From the report: correctly predicted receive calls, all receive calls, and messages that were decoded
+/// before the program asked for them.
 fn foreseen(written: &Written) -> Option<[u64; 3]> {
     let lines = written.shim_lines()?;
     let line = lines.iter().find_map(|line| line.split("predicted: ").nth(1)).expect("a line of the report");
@@ -21,13 +22,13 @@ fn foreseen(written: &Written) -> Option<[u64; 3]> {
     Some([(); 3].map(|()| numbers.next().unwrap()))
 }
 
-/// Runs the program plain, and in chunks and in frames with this setting; returns the numbers of messages that were decoded early. The setting `on`
-/// receives few messages of a random program ahead.
+/// Runs the program without the shim, and with this setting in chunks and in frames; returns the numbers of
+/// messages that were decoded early. With the setting `on`, that are few in a random program.
 fn compare(plain: &Plan<'_>, compressing: &Plan<'_>, predict: &str) -> Vec<u64> {
     compare_to(&plain.run("without"), compressing, predict)
 }
 
-/// The same with what the program wrote without the shim.
+/// The same, given what the program wrote without the shim.
 fn compare_to(without: &Written, compressing: &Plan<'_>, predict: &str) -> Vec<u64> {
     let streams = ["4096", "off"].into_iter().filter_map(|streams| {
         let job = compressing.env("MPRESS_STREAMS", streams).env("MPRESS_REPORT", "full");
@@ -39,12 +40,14 @@ fn compare_to(without: &Written, compressing: &Plan<'_>, predict: &str) -> Vec<u
 }
 
 fn on_this_host(rig: &Rig, ranks: usize, args: &[&str], predict: &str) -> Vec<u64> {
-    // Over shared memory, Open MPI sends chunks only when the receiver asks for them, and then the shim sends none.
+    // Over shared memory, Open MPI sends chunks only when the receiver asks for them, and then the shim sends
+    // none.
     let job = rig.job(Launcher::Local, ranks, "transparent", args).env("OMPI_MCA_btl", "tcp,self");
     compare(&job, &job.compressing(), predict)
 }
 
-/// With those between nodes, all are ten thousand in chunks and as many in frames; a part of them is run by default.
+/// Together with the schedules between nodes, these are ten thousand in chunks and as many in frames; by
+/// default a part of them runs.
 fn schedules(all: usize) -> String {
     support::schedules(all).to_string()
 }
@@ -53,7 +56,7 @@ fn schedules(all: usize) -> String {
 fn random_schedules_on_this_host() {
     let Some(rig) = Rig::beside_others("ahead_random") else { return };
     let early = on_this_host(&rig, 2, &["random", "60000", &schedules(4000)], "all");
-    // How many depends on the machine.
+    // The number depends on the machine.
     assert!(early.iter().sum::<u64>() > 100, "{early:?}");
     on_this_host(&rig, 2, &["multiple", "random", "70000", &schedules(2500)], "all");
     on_this_host(&rig, 2, &["random", "80000", &schedules(2000)], "on");
@@ -96,9 +99,10 @@ fn what_comes_early_is_decoded_before_it_is_asked_for() {
     for milliseconds in ["30", "100", "300"] {
         let job = compressing.env("MILLISECONDS", milliseconds);
         let early = compare_to(&without, &job, "on");
-        // There is no room for the long ones.
+        // This memory has no room for the long messages.
         let few = compare_to(&without, &job.env("MPRESS_PREDICT_MEMORY", "72000"), "on");
-        // Fourteen gathers of twelve rounds, each with a message that can be decoded in time; prediction learns from the first rounds.
+        // Fourteen gathers of twelve rounds, each with a message that can be decoded in time; prediction
+        // learns from the first rounds.
         let are_early = early.iter().all(|early| *early > 100)
             && few.iter().zip(&early).all(|(few, early)| *few > 30 && few < early);
         if are_early {

@@ -1,4 +1,5 @@
-//! Buffers in a GPU's memory, which the host cannot access: with substitutes for the libraries of GPUs, and for an MPI that accepts such buffers.
+//! Buffers in a GPU's memory, which the host cannot access. Test libraries replace those of the GPU, and make
+//! the MPI accept such buffers.
 //!
 //! `cargo xtask test` sets the MPI and the shim (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
 
@@ -14,8 +15,8 @@ use support::{Rig, programs, two_nodes};
 
 const MPI: &str = "gpu_aware.so";
 
-/// The data and statuses of all messages are the same as without the shim. Messages in the GPU's memory are sent from there. Messages in the host's
-/// memory are still compressed.
+/// The data and statuses of all messages are the same as without the shim. Messages in the GPU's memory are
+/// sent from there. Messages in the host's memory are still compressed.
 fn compare(rig: &Rig, launcher: Launcher<'_>, (library, version): (&str, &str), when: &str) {
     let library = programs::built(rig.mpi, library);
     let ranks_per_node = 2 / launcher.nodes();

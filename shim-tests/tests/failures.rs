@@ -1,4 +1,5 @@
-//! Every fault ends in an MPI error or in messages that pass through: never in wrong data, and never in waiting where plain MPI would not wait.
+//! After every fault there is an MPI error, or messages pass through: never wrong data, and no rank waits
+//! that would not wait without the shim.
 //!
 //! `cargo xtask test` sets the MPI and the shim (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
 
@@ -83,7 +84,7 @@ fn ranks_that_disagree_pass_everything_through() {
     assert_eq!(all.shim_lines().unwrap(), Vec::<&str>::new(), "disabled in all ranks: not a word");
 }
 
-/// A launcher may not pass variables on: settings that only rank 0 uses may be set there only.
+/// Some launchers do not pass variables on, so settings that only rank 0 uses may be set there alone.
 #[test]
 fn a_report_for_rank_0_alone_is_of_all_ranks() {
     let Some(rig) = Rig::beside_others("first") else { return };
@@ -125,7 +126,7 @@ fn a_rank_without_the_shim_ends_the_job() {
     assert!(stderr.contains("rank 0 has waited 1 s in MPI_Init"), "{stderr}");
 }
 
-/// Rank 0 waits for rank 1 forever, if the panic does not end it.
+/// Rank 0 would wait for rank 1 for ever if the panic did not end the job.
 #[test]
 fn a_panic_ends_the_job() {
     let Some(rig) = Rig::beside_others("panic") else { return };
@@ -163,7 +164,7 @@ fn a_probe_does_not_wait_for_the_sender() {
     assert_same(&without, &job.compressing().run("with"));
 }
 
-/// A rank that cannot receive a message that it must pass on: others would wait forever.
+/// A rank cannot receive a message that it must pass on. The job ends, since others would wait for ever.
 #[test]
 fn without_memory_for_a_broadcast_the_job_ends_and_says_why() {
     let Some(rig) = Rig::new("starved_broadcast") else { return };
@@ -195,7 +196,8 @@ fn a_killed_peer_ends_the_job() {
     }
 }
 
-/// A program that goes on after a process has failed revokes its communicators, which those of the layer are not.
+/// A program that goes on after a process has failed revokes its communicators, but cannot revoke the
+/// layer's.
 #[test]
 fn where_failures_are_tolerated_everything_passes_through() {
     let Some(rig) = Rig::new("revoked") else { return };

@@ -1,4 +1,5 @@
-//! The first call of an MPI function, with MPIs of a few functions under the names of real ones. No MPI is needed.
+//! The first call of an MPI function. No MPI is needed: stubs with a few functions have the names of real
+//! MPIs.
 //!
 //! `cargo xtask test` sets the preload library (`MPRESS_TEST_SHIM`).
 
@@ -63,7 +64,8 @@ impl Place {
         program.env("LD_PRELOAD", &self.preload).output().unwrap()
     }
 
-    /// Fails unless the program ends with this status and mpress prints this text or, for an empty text, nothing.
+    /// Fails unless the program ends with this status and mpress prints this text or, for an empty text,
+    /// nothing.
     #[track_caller]
     fn says(&self, status: i32, words: &str) {
         let output = self.run();
@@ -96,7 +98,7 @@ fn an_mpi_is_known_by_its_file_or_by_what_it_calls_itself() {
     place.cc("mpi.c", &["-shared", "-fPIC", "-o", "libmpi.so.12"]);
     place.program("libmpi.so.12");
     place.says(0, "");
-    // A copy under another name, as tools make that bring libraries to all nodes.
+    // A copy under another name, as made by tools that copy libraries to all nodes.
     place.mpi("libmpi.so.12", &[]);
     place.program("libmpi.so.12");
     let copy = place.dir.join("copy_of_an_mpi");
@@ -126,11 +128,11 @@ fn an_mpi_with_a_call_that_is_not_known_is_left_alone() {
 }
 
 #[test]
-fn a_layer_with_an_mpi_behind_is_left_alone() {
+fn a_layer_with_an_mpi_after_it_is_left_alone() {
     let Some(place) = Place::new("layer") else { return };
     place.mpi("libmpi.so.12", &[]);
-    let behind = format!("-DBEHIND=\"{}\"", place.dir.join("libmpi.so.12").display());
-    place.cc("layer.c", &["-shared", "-fPIC", &behind, "-o", "liblayer.so", "-ldl"]);
+    let after = format!("-DAFTER=\"{}\"", place.dir.join("libmpi.so.12").display());
+    place.cc("layer.c", &["-shared", "-fPIC", &after, "-o", "liblayer.so", "-ldl"]);
     place.program("liblayer.so");
     place.says(3, "another library has the functions of libmpi.so.12");
 }

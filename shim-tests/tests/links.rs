@@ -32,7 +32,7 @@ fn the_next_job_on_the_same_nodes_starts_with_the_link() {
     let file = rig.folder().join("links.toml");
     let text = || std::fs::read_to_string(&file).unwrap();
     let with = job.shimmed().env("MPRESS_LINKS", file.to_str().unwrap()).env("MPRESS_REPORT", "full");
-    // If MPICH hung in MPI_Finalize, what was said is lost, but the file is written.
+    // If MPICH hung in MPI_Finalize, the output is lost, but the file is written.
     let lines = |name: &str| -> Option<Vec<String>> {
         let with = with.run(name);
         assert_same(&without, &with);
@@ -41,7 +41,7 @@ fn the_next_job_on_the_same_nodes_starts_with_the_link() {
     lines("first");
     let kept = text();
     assert_eq!(kept.matches("[[link]]").count(), 1, "{kept}");
-    // What the file says is believed: these few messages do not tell that it is wrong.
+    // The job trusts the file: these few messages do not show that it is wrong.
     let changed: Vec<_> = kept
         .lines()
         .map(|line| if line.starts_with("bandwidth_mb_s") { "bandwidth_mb_s = 77.0" } else { line })
@@ -61,7 +61,8 @@ fn the_next_job_on_the_same_nodes_starts_with_the_link() {
     assert_eq!(text(), "no TOML");
 }
 
-/// The emulated nodes, if there is a processor for each of the two ranks: on one, a rank does not see when chunks come.
+/// The emulated nodes, if there is a processor for each of the two ranks: on one, a rank does not see when
+/// chunks come.
 fn two_nodes_with_processors() -> Option<Cluster> {
     if std::thread::available_parallelism().is_ok_and(|processors| processors.get() < 2) {
         return skip("two processors are needed");
@@ -69,7 +70,8 @@ fn two_nodes_with_processors() -> Option<Cluster> {
     two_nodes_at(Some(Rate::gbit(1)))
 }
 
-/// Whether each of the two ranks of `trains` says that it had a processor nearly all of the time. What they say is lost if MPICH hung in `MPI_Finalize`.
+/// Whether each of the two ranks of `trains` says that it had a processor nearly all the time; false if the
+/// output was lost because MPICH hung in `MPI_Finalize`.
 fn had_processors(job: &Written) -> bool {
     let of = |line: &str| {
         let mut words = line.strip_suffix(" us without a processor")?.split(" of ");
@@ -92,8 +94,9 @@ fn a_job_counts_if_both_ranks_say_that_they_had_processors() {
     assert!(!had(Some(line(1))) && !had(None));
 }
 
-/// Runs jobs until one of them finds this bandwidth within a third. On a busy machine ranks do not see when chunks come, so of jobs that had their
-/// processors one in three must be right; if there were none, the test is skipped.
+/// Runs jobs until one of them finds this bandwidth within a third. On a busy machine ranks do not see when
+/// chunks come, so only jobs that had their processors count: one of three must be right. If there is no such
+/// job, the test is skipped.
 fn finds(mb_s: f64, what: &str, run: impl Fn() -> (Written, f64)) {
     const MOST: usize = 8;
     let (mut found, mut counted) = (Vec::new(), 0);

@@ -1,4 +1,5 @@
-//! The folders of the shim are layers, in the order of `lib.rs`: none imports from one above it. Within a folder no module imports itself indirectly.
+//! The folders of the shim are layers, in the order of `lib.rs`: none imports from one above it. Imports of
+//! modules have no cycles.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
 #![allow(missing_docs, reason = "a test")]
@@ -71,7 +72,8 @@ fn imports_point_one_way() {
     let mut left = imports(&found);
     assert!(left.values().map(BTreeSet::len).sum::<usize>() > 150, "{left:?}");
     assert!(left["edge::calls"].contains("handlers::send"));
-    // Repeatedly remove modules without remaining imports; the rest are in cycles or import from one.
+    // Repeatedly removes the modules that import nothing that remains. The rest are in cycles, or import from
+    // one.
     loop {
         let lowest: BTreeSet<&str> =
             left.iter().filter(|(_, from)| from.is_empty()).map(|(name, _)| *name).collect();
@@ -84,7 +86,7 @@ fn imports_point_one_way() {
     assert!(left.is_empty(), "these modules import each other, or from such: {left:#?}");
 }
 
-/// The layers from above, as the list in `lib.rs` names them.
+/// The layers from the top down, as the list in `lib.rs` names them.
 fn layers(folder: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(folder.join("lib.rs")).unwrap();
     let names = text.lines().filter_map(|line| line.strip_prefix("//! - `")?.split_once('`'));

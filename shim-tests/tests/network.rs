@@ -1,6 +1,7 @@
 //! `mpress calibrate` on emulated clusters: the bandwidth it finds is that of the links.
 //!
-//! `cargo xtask test` sets the MPI, the shim and the command (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`, `MPRESS_TEST_COMMAND`).
+//! `cargo xtask test` sets the MPI, the shim and the command (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`,
+//! `MPRESS_TEST_COMMAND`).
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
 #![allow(missing_docs, reason = "a test")]
@@ -15,10 +16,11 @@ use std::time::Duration;
 /// Each job needs all cores.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Far longer than any job here: one that takes this long hangs.
+/// The time limit of a job, far longer than any takes: a job that exceeds it hangs.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// Not by `eprintln!`: the harness hides the output of a passing test, and a skip must never look like a pass.
+/// Not by `eprintln!`: the harness hides the output of a passing test, and a skip must never look like a
+/// pass.
 fn skip<T>(reason: impl std::fmt::Display) -> Option<T> {
     let _shown = writeln!(std::io::stderr(), "SKIPPED: {reason}");
     None
@@ -44,7 +46,7 @@ impl Rig {
         let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{mpi}-calibrate-{test}"));
         let _from_an_earlier_run: std::io::Result<()> = std::fs::remove_dir_all(&dir);
         std::fs::create_dir_all(&dir).unwrap();
-        // As they are installed.
+        // The shims, as they are installed.
         for abi in ["openmpi", "mpich", "standard"] {
             let name = format!("libmpress_shim_{abi}.so");
             std::os::unix::fs::symlink(shim.with_file_name(&name), dir.join(name)).unwrap();
@@ -86,8 +88,9 @@ impl Rig {
     }
 }
 
-/// Runs it on two nodes; the bandwidth of a rank in the file must be its share of the link. Other load on this machine slows the links, but not
-/// always: one of three measurements must be right, and none may be too high.
+/// Runs it on two nodes; the bandwidth of a rank in the file must be its share of the link. Other load on
+/// this machine slows the links, but not always: one of three measurements must be right, and none may be too
+/// high.
 fn finds_the_rate(test: &str, rate: Rate, ranks_per_node: usize) {
     let Some(rig) = Rig::new(test) else { return };
     if let Err(error) = Cluster::permitted() {
@@ -124,7 +127,8 @@ fn measured(rig: &Rig, cluster: &Cluster, ranks_per_node: usize) -> f64 {
     link.bandwidth_mb_s
 }
 
-// Links that a machine carries beside other work; what is measured of faster ones is in `benches/record/belief.txt`.
+// These links are slow enough for a machine with other work. Measurements of faster ones are in
+// `benches/record/belief.txt`.
 
 #[test]
 fn twenty_megabit_for_one_rank_on_each_node() {

@@ -1,4 +1,5 @@
-//! The preload library works together with everything else that is loaded: other tools, other MPIs, and children that are not MPI programs.
+//! The preload library works together with everything else that is loaded: other tools, other MPIs, and
+//! children that are not MPI programs.
 //!
 //! `cargo xtask test` sets the MPI and the shim (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
 
@@ -13,8 +14,8 @@ use std::collections::BTreeMap;
 use support::compare::assert_same;
 use support::{Plan, Rig, SHIM, Written, skip};
 
-/// Scenarios that make almost all calls that the tool counts, whose calls do not depend on the order of arrival or on requests that failed: whether
-/// those must be freed is not specified.
+/// Scenarios that make almost all calls that the tool counts. Their calls depend neither on the order of
+/// arrival nor on requests that failed: whether those must be freed is not specified.
 const SCENARIOS: [&str; 11] = [
     "every_pair",
     "exchanges",
@@ -81,7 +82,7 @@ fn a_tool_sees_the_programs_calls_as_without_the_shim() {
     }
 }
 
-/// Such a tool sees frames, if it comes after the shim; no receive may see them.
+/// Such a tool may see frames if it comes after the shim; no receive may see them.
 #[test]
 fn a_tool_that_goes_past_pmpi_changes_nothing() {
     let Some(rig) = Rig::new("direct") else { return };
@@ -123,7 +124,7 @@ fn another_version_of_the_mpi_passes_with_one_line() {
     assert_passed(&job.run("without"), &one, &["an MPI that it does not know"]);
 }
 
-/// Nodes are what ranks see of their hosts, whatever the MPI says of them.
+/// Nodes are determined by what ranks see of their hosts, not by what the MPI says.
 #[test]
 fn ranks_with_a_host_name_of_their_own_are_nodes() {
     let Some(rig) = Rig::new("nodes") else { return };

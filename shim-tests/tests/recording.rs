@@ -1,7 +1,9 @@
-//! Recordings of a program: they contain its receive calls and the messages that it sends, complete and correct, under every MPI; `mpress replay` and
-//! `mpress predict` can read them; and a program that is recorded sees the same.
+//! Recordings of a program: under every MPI they have all its receive calls and all messages that it sends,
+//! and `mpress replay` and `mpress predict` can read them. A recorded program sees the same as without the
+//! shim.
 //!
-//! `cargo xtask test` sets the MPI, the shim and the command (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`, `MPRESS_TEST_COMMAND`).
+//! `cargo xtask test` sets the MPI, the shim and the command (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`,
+//! `MPRESS_TEST_COMMAND`).
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
 #![allow(missing_docs, reason = "a test")]
@@ -23,7 +25,7 @@ use support::{Plan, Rig, Written, skip, two_nodes};
 
 const ROUNDS: usize = 10;
 
-/// A round of rank 1 in `recorded.c`: source, tag, count, datatype, communicator, kind.
+/// The receives of rank 1 in a round of `recorded.c`: source, tag, count, datatype, communicator, kind.
 const RECEIVES: [(i32, i32, u64, &str, u32, Kind); 9] = [
     (0, 1, 512, "MPI_DOUBLE", 0, Kind::Recv),
     (-1, 2, 1024, "MPI_FLOAT", 0, Kind::Irecv),
@@ -144,7 +146,8 @@ fn assert_read_by_the_command(folder: &Path) {
     assert!(predicted.lines().any(|line| line.starts_with("recorded,2,tournament")), "{predicted}");
     let calls = said(&command, &["predict"], folder);
     let row = calls.lines().find(|line| line.starts_with("recorded.2 ")).unwrap_or_else(|| panic!("{calls}"));
-    // Minimum, mean and maximum number of calls of a rank: rank 0 receives only through its half of the exchange.
+    // Minimum, mean and maximum number of calls of a rank: rank 0 receives only through its half of the
+    // exchange.
     for number in [ROUNDS, ROUNDS * (RECEIVES.len() + 1) / 2, ROUNDS * RECEIVES.len()] {
         assert!(row.split_whitespace().any(|word| word == number.to_string()), "{number} in {row}");
     }
@@ -172,7 +175,7 @@ fn assert_recorded(job: &Plan<'_>, name: &str, rig: &Rig) {
 fn all_calls_and_messages_are_recorded() {
     let Some(rig) = Rig::new("recording") else { return };
     let job = rig.job(Launcher::Local, 2, "recorded", &[]);
-    // Nothing is compressed on one node; then with all messages in frames.
+    // First without compression, as on one node; then with all messages in frames.
     assert_recorded(&job.shimmed(), "passed", &rig);
     assert_recorded(&job.compressing(), "compressed", &rig);
     assert_recorded(&job.compressing().env("MPRESS_STRATEGY", "off"), "off", &rig);

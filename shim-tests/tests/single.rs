@@ -57,7 +57,7 @@ fn a_receive_is_cancelled_while_another_thread_waits_for_it() {
     compare_program("cancel");
 }
 
-/// By how much a program says that its memory has grown.
+/// By how much the memory of a program has grown, as it says, in KiB.
 fn grown_kib(written: &Written) -> i64 {
     let grown = written.stdout.lines().find_map(|line| line.strip_prefix("grown by ")).unwrap();
     grown.strip_suffix(" KiB").unwrap().parse().unwrap()
@@ -67,7 +67,7 @@ fn grown_kib(written: &Written) -> i64 {
 fn copies_of_pending_messages_are_bounded() {
     let Some(with) = compare_program("pending") else { return };
     let kib = grown_kib(&with);
-    // 64 MiB of them, with what the MPI needs.
+    // 64 MiB of copies, and what the MPI needs.
     assert!(kib < 100 << 10, "{kib} KiB");
 }
 
@@ -137,7 +137,7 @@ fn memory_does_not_grow_with_the_number_of_messages() {
 #[test]
 fn the_report_says_why_nothing_was_compressed() {
     let Some(rig) = Rig::new("synchronous") else { return };
-    let job = rig.job(Launcher::Local, 2, "synchronous", &[]);
+    let job = rig.job(Launcher::Local, 2, "one_message", &[]);
     let with = job.compressing().env("MPRESS_REPORT", "summary").run("with");
     assert_same(&job.run("without"), &with);
     let Some(lines) = with.shim_lines() else { return };
@@ -161,7 +161,7 @@ fn a_handle_that_is_no_datatype() {
 }
 
 #[test]
-fn a_short_part_of_a_collective_waits_for_nobody() {
+fn a_short_part_of_a_collective_waits_for_no_rank() {
     compare_program("late_root");
 }
 
@@ -182,7 +182,8 @@ fn a_probe_for_any_source_passes_over_a_message_that_is_coming() {
         skip::<()>("MPICH alone does not find the messages of a rank that has left it");
         return;
     }
-    // Over shared memory the receiver may fetch a long message alone, and messages in chunks come at once.
+    // Not over shared memory: there the receiver may fetch a long message without the sender, and all chunks
+    // come at once.
     let job = rig.job(Launcher::Local, 3, "other_source", &[]).env("OMPI_MCA_btl", "tcp,self");
     let with = job.compressing().env("MPRESS_STREAMS", "off").env("MPRESS_REPORT", "summary").run("with");
     assert_same(&job.run("without"), &with);
@@ -194,7 +195,7 @@ fn the_buffer_of_a_communicator() {
     compare_program("other_buffers");
 }
 
-/// Programs that this one starts must not have it.
+/// Programs that this one starts must not inherit settings that the shim makes for the MPI.
 #[test]
 fn the_environment_is_left_as_it_was() {
     let Some(rig) = Rig::new("environment") else { return };
@@ -212,11 +213,11 @@ fn memory_of_receives_that_are_unpacked_here_is_bounded() {
     let (compressing, plain) = (job.compressing().run("with"), job.shimmed().run("standby"));
     assert_same(&without, &compressing);
     assert_same(&without, &plain);
-    // MPICH needs it for frames.
+    // With MPICH, frames need memory for each receive.
     let bounded = if rig.mpi.family() == Family::Mpich { vec![plain] } else { vec![compressing, plain] };
     for with in bounded {
         let kib = grown_kib(&with);
-        // 64 MiB of them, with what the MPI needs.
+        // 64 MiB of copies, and what the MPI needs.
         assert!(kib < 100 << 10, "{}: {kib} KiB", with.name);
     }
 }
@@ -232,14 +233,14 @@ fn paths_of_settings_count_from_the_folder_of_the_start() {
     let Some(rig) = Rig::beside_others("moved") else { return };
     let script = r#"cd "$START" && mkdir -p "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" &&
         cd "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" && exec "$0" "$@""#;
-    let job = rig.job(Launcher::Local, 2, "moved", &[]);
+    let job = rig.job(Launcher::Local, 2, "one_message", &[".."]);
     let job = job.env("START", rig.folder().to_str().unwrap()).wrapped(script);
     let with = job.compressing().env("MPRESS_STRATEGY", "adaptive").env("MPRESS_RECORD", "samples");
     let with = with.env("MPRESS_GUIDE", "guide.toml").env("MPRESS_REPORT_FILE", "report.json").run("with");
     assert_same(&job.run("without"), &with);
     let start = rig.folder().join("0");
     assert!(start.join("guide.toml").is_file());
-    assert!(start.join("samples/moved.2.r0.f64").is_file());
+    assert!(start.join("samples/one_message.2.r0.f64").is_file());
     let report = std::fs::read_to_string(start.join("report.json")).unwrap();
     assert!(JobReport::from_json(&report).unwrap().total.messages > 0, "{report}");
 }

@@ -1,5 +1,5 @@
-//! A program sees the same with the shim and without: the logs of the C programs in `programs` in both cases are compared byte for byte, over shared
-//! memory and between the nodes of an emulated cluster.
+//! A program sees the same with the shim and without: the logs of the C programs in `programs` in both cases
+//! are compared byte for byte, over shared memory and between the nodes of an emulated cluster.
 //!
 //! `cargo xtask test` sets the MPI and the shim (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
 
@@ -31,7 +31,8 @@ const WITH_MANY: [&str; 14] = [
     "overlapping_communicators",
 ];
 
-/// Runs the same job without the shim, and under it with messages inside a node compressed. Both must write the same.
+/// Runs the same job without the shim, and under it with messages inside a node compressed. Both must write
+/// the same.
 fn compare_on_this_host(rig: &Rig, ranks: usize, args: &[&str]) -> (Written, Written) {
     let job = rig.job(Launcher::Local, ranks, "transparent", args);
     let without = job.run("without");
@@ -40,9 +41,10 @@ fn compare_on_this_host(rig: &Rig, ranks: usize, args: &[&str]) -> (Written, Wri
     (without, with)
 }
 
-/// The same with all messages from 4 KiB on in chunks.
+/// The same with all messages of 4 KiB or more in chunks.
 fn compare_in_chunks(rig: &Rig, ranks: usize, args: &[&str]) -> Written {
-    // Over shared memory, Open MPI sends chunks only when the receiver asks for them, and then the shim sends none.
+    // Over shared memory, Open MPI sends chunks only when the receiver asks for them, and then the shim sends
+    // none.
     let job = rig.job(Launcher::Local, ranks, "transparent", args).env("OMPI_MCA_btl", "tcp,self");
     let without = job.run("without-chunks");
     let chunks =
@@ -59,7 +61,7 @@ fn every_call_on_this_host() {
 
     assert_framed(&compare_in_chunks(&rig, 2, &["all"]), 3000);
 
-    // With the default settings: there is nothing to do inside a node.
+    // With the default settings nothing is compressed inside a node.
     let job = rig.job(Launcher::Local, 2, "transparent", &["all"]);
     let passed = job.shimmed().env("MPRESS_REPORT", "summary").run("passed");
     assert_same(&without, &passed);
@@ -81,7 +83,7 @@ fn three_ranks_on_this_host() {
     let Some(rig) = Rig::beside_others("three_ranks") else { return };
     let (_, with) = compare_on_this_host(&rig, 3, &WITH_MANY);
     assert_framed(&with, 500);
-    // Ten broadcasts and ten all-gathers of three blocks at least.
+    // At least ten broadcasts and ten all-gathers of three blocks.
     assert_framed(&compare_in_chunks(&rig, 3, &["long_collectives"]), 40);
 }
 
@@ -99,7 +101,8 @@ fn wrong_collectives_of_three_ranks() {
     assert_same(&without, &job.compressing().env("MPRESS_STRATEGY", "adaptive").run("adaptive"));
 }
 
-/// Together with the schedules between nodes, all are more than ten thousand; a part of them is run by default.
+/// Together with the schedules between nodes, these are more than ten thousand; by default a part of them
+/// runs.
 #[test]
 fn random_schedules_on_this_host() {
     let Some(rig) = Rig::beside_others("random") else { return };
@@ -137,7 +140,7 @@ fn compare_on_nodes(
 ) -> Written {
     let job = rig.job(Launcher::Cluster(cluster), ranks_per_node, "transparent", args);
     let without = job.run(&format!("{name}-without"));
-    // With the default settings: this network may be too fast for any gain.
+    // With the default settings, for which this network may be too fast.
     assert_same(&without, &job.shimmed().run(&format!("{name}-adaptive")));
     let fixed = job.shimmed().env("MPRESS_STRATEGY", "fixed:diffpack-balanced");
     let with = fixed.env("MPRESS_REPORT", "summary").run(&format!("{name}-with"));
@@ -162,14 +165,16 @@ fn nonblocking_broadcasts_and_allgathers_between_two_nodes() {
     let Some(rig) = Rig::beside_others("in_turn") else { return };
     let Some(cluster) = two_nodes() else { return };
     let args = ["collectives_in_turn"];
-    // In each of 4 rounds, one broadcast and two blocks of an all-gather can be compressed; with 4 ranks, one and four in each of 16 rounds.
+    // In each of 4 rounds, one broadcast and two blocks of an all-gather can be compressed; with 4 ranks, one
+    // and four in each of 16 rounds.
     assert_framed(&compare_on_nodes(&rig, &cluster, 1, "one-each", &args), 12);
     if rig.mpi.family() == Family::OpenMpi {
         assert_framed(&compare_on_nodes(&rig, &cluster, 2, "two-each", &args), 80);
     }
 }
 
-/// The sums are the same as those of the MPI only up to rounding; the values that the program checks are the same.
+/// The sums are the same as those of the MPI only up to rounding; the values that the program checks are the
+/// same.
 #[test]
 fn sums_of_reals_are_compressed_where_the_order_is_free() {
     let Some(rig) = Rig::beside_others("reals") else { return };
@@ -190,13 +195,14 @@ fn sums_of_reals_are_compressed_where_the_order_is_free() {
     };
     let [off, exact, reorder] = ["off", "exact", "reorder"].map(framed);
     if let (Some(off), Some(exact), Some(reorder)) = (off, exact, reorder) {
-        // Each rank sends a part of the vector to the other node twice in each of the 40 reductions of integers and 20 of reals.
+        // Each rank sends a part of the vector to the other node twice in each of the 40 reductions of
+        // integers and 20 of reals.
         assert_eq!(off, 0);
         assert!(exact >= 40 && reorder >= exact + 40, "{exact} and {reorder} messages compressed");
     }
 }
 
-/// The start-up must not wait for a measurement in which only some ranks take part.
+/// The ranks must not wait at the start for a measurement in which only some of them take part.
 #[test]
 fn heuristics_that_one_rank_cannot_read() {
     let Some(rig) = Rig::beside_others("hidden_heuristics") else { return };
@@ -280,7 +286,8 @@ fn a_file_that_cannot_be_used_is_one_line_and_the_program_runs_on() {
     assert!(lines.iter().any(|line| line.contains("/none/guide: No such file")), "{lines:?}");
 }
 
-/// The order in which datatypes are packed depends on the heuristics: how many pages the TLB holds. On one node the shim sleeps until it is worth it.
+/// The order in which datatypes are packed depends on the heuristics: how many pages the TLB holds. On one
+/// node the shim is on standby until it packs a datatype faster.
 #[test]
 fn datatypes_are_packed_for_the_machine_in_the_heuristics() {
     let Some(rig) = Rig::beside_others("machine") else { return };
@@ -344,7 +351,7 @@ fn a_communicator_may_have_a_strategy_of_its_own() {
         counts.collect::<Vec<_>>()
     };
     assert_eq!(told(&with), [0, 0, 0]);
-    // Otherwise this would prove nothing. (Some MPIs forget some of them.)
+    // Without the shim the MPI has them, or this would prove nothing. (Some MPIs forget some of them.)
     let proves =
         if Mpi::ALL.contains(&rig.mpi) { !told(&without).contains(&0) } else { told(&without) != [0, 0, 0] };
     assert!(proves, "{}", without.stdout);
@@ -394,7 +401,8 @@ fn the_strategy_of_a_communicator_holds_in_its_collectives() {
     }
 }
 
-/// MPICH has about two thousand communicators, and the program may need each of them. Where the tags are used up, the MPI makes what follows.
+/// MPICH can make about two thousand communicators, and the program may need each of them. When the tags are
+/// used up, the MPI makes the collectives of new communicators.
 #[test]
 fn many_communicators_with_collectives() {
     let Some(rig) = Rig::beside_others("many_communicators") else { return };

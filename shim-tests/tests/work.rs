@@ -1,5 +1,5 @@
-//! How much work the shim makes for messages that it does not compress: calls of the MPI, readings of the clock, allocations and system calls are
-//! counted for each message.
+//! How much work the shim makes for messages that it does not compress: calls of the MPI, readings of the
+//! clock, allocations and system calls are counted for each message.
 //!
 //! `cargo xtask test` sets the MPI and the shim (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
 
@@ -12,7 +12,8 @@ mod support;
 use mpress_cluster::Launcher;
 use support::{Rig, SHIM, Written};
 
-/// Of a pair of messages, one in each direction: calls of the MPI, readings of the clock, allocations and system calls of the shim.
+/// For a pair of messages, one in each direction: the shim's calls of the MPI, readings of the clock,
+/// allocations and system calls.
 struct Work {
     way: String,
     bytes: u32,
@@ -44,8 +45,8 @@ fn messages_that_are_not_compressed_cost_few_calls() {
                 // The program's own calls: a send and a receive, or two starts and a wait.
                 ("blocking", ..1024) => [2.0, 0.0, 0.0, 0.0],
                 (_, ..1024) => [3.0, 0.0, 0.0, 0.0],
-                // The receive may bring a frame, so its length is asked for. The selector asks for the time of a message, and tries a codec again now
-                // and then.
+                // The receive may bring a frame, so its length is asked for. The selector asks for the time
+                // of a message, and tries a codec again now and then.
                 ("blocking", _) => [3.0, 1.1, 0.0, 0.0],
                 // A list for each of the requests, their statuses and their receives.
                 _ => [4.0, 1.1, 3.0, 0.0],

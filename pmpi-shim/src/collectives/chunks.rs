@@ -1,5 +1,5 @@
-//! Broadcast and all-gather of long blocks: each block goes to all ranks in chunks ([`relay`](super::relay)),
-//! from where it lies in the program's memory if it is contiguous.
+//! Broadcast and all-gather of long blocks: each block goes to all ranks in chunks ([`relay`](super::relay)).
+//! A contiguous block is sent from the program's memory, any other from a copy.
 
 use super::blocks::Blocks;
 use super::relay::Part;

@@ -9,12 +9,12 @@ use crate::mpi::sys::*;
 use crate::operations::state::Shim;
 use std::ffi::c_int;
 
-/// From this length on an MPI asks the receiver before it sends a message. Two ranks that send each other such
-/// messages begin together.
+/// From this length on, in bytes, an MPI asks the receiver before it sends a message. Two ranks that send
+/// each other such messages start at the same time.
 const LONG: usize = 64 << 10;
 
-/// Alltoall, Alltoallv and Alltoallw. For the latter two only two ranks know each length, so the ranks vote.
-/// In-place calls are left to the MPI.
+/// Alltoall, Alltoallv and Alltoallw. For the latter two, only the sender and the receiver of a block know
+/// its length, so the ranks vote. In-place calls are left to the MPI.
 pub(crate) fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
     shim: &Shim,
     from: Blocks<F>,
@@ -43,8 +43,8 @@ pub(crate) fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
             if let Some(partner) = partner {
                 start.meet(partner, false);
             }
-            // Most MPIs refuse aliased buffers. If one does not, all blocks are read first, so that no part of a
-            // frame is sent on.
+            // Most MPIs refuse aliased buffers. If one does not, all blocks are read first, so that no part
+            // of a frame is sent on.
             (1..size).map(|step| (rank + step) % size).for_each(|dest| start.send_copy(&from.of(dest), dest));
             start.copy(&from.of(rank), &to.of(rank));
             (1..size)
@@ -131,7 +131,7 @@ fn rooted<F: Fn(c_int) -> Span>(
     start: impl FnOnce(&mut Start<'_>),
 ) -> c_int {
     let Some(peers) = shim.rooted_peers(how.comm(), root) else { return pass() };
-    // The length of all: this rank's, or at a root with `MPI_IN_PLACE`, one of the buffer's.
+    // Equal blocks have the length of this rank's or, at a root with `MPI_IN_PLACE`, of one in its buffer.
     let in_place = peers.rank == root && mine.is_in_place();
     let block = if in_place && blocks.equal { blocks.of(0) } else { *mine };
     if blocks.equal && !shim.is_long(&block) {

@@ -3,28 +3,30 @@
 use super::blocks::{equal, typed, varied};
 use super::reduce::{self, counts};
 use super::{exchange, spread};
-use crate::messages::agreed::{How, Wanted};
+use crate::messages::agreed::{How, RequestPlace};
 use crate::mpi::arguments;
 use crate::mpi::span::Span;
 use crate::operations::state::Shim;
 use std::ffi::c_int;
 
-/// The handlers of calls and of their nonblocking forms, whose arguments have the same names, and a request.
+/// Defines the handlers of calls and of their nonblocking forms, which have the same arguments and a request.
+/// Each first takes the buffers from the arguments. What it does with them is safe.
 macro_rules! both {
     ($(
         $blocking:ident($arguments:ident), $nonblocking:ident($its_arguments:ident):
-            |$shim:ident, $call:ident, $how:ident, $pass:ident| $made:expr;
-    )*) => {
-        handlers! {$(
-            $blocking($arguments): |$shim, $call, $pass| {
-                let $how = How::Blocking($call.comm);
-                $made
-            };
-            $nonblocking($its_arguments): |$shim, $call, $pass| {
-                let $how = How::Nonblocking($call.comm, Wanted::new($call.request));
-                $made
-            };
-        )*}
+            |$shim:ident, $call:ident, $how:ident, $pass:ident| $buffers:pat = $taken:expr => $made:expr;
+    )*) => {$(
+        both!(@ $blocking($arguments), |$shim, $call, $pass|
+            ($how, $buffers) = (How::Blocking($call.comm), $taken) => $made);
+        both!(@ $nonblocking($its_arguments), |$shim, $call, $pass|
+            ($how, $buffers) = (How::Nonblocking($call.comm, RequestPlace::new($call.request)), $taken) => $made);
+    )*};
+    (@ $name:ident($arguments:ident), |$shim:ident, $call:ident, $pass:ident| $values:pat = $taken:expr => $made:expr) => {
+        pub(crate) unsafe fn $name($shim: &Shim, $call: arguments::$arguments, $pass: impl Fn() -> c_int) -> c_int {
+            // SAFETY: the program's own arguments.
+            let $values = unsafe { $taken };
+            $made
+        }
     };
 }
 
@@ -43,48 +45,42 @@ macro_rules! received {
 }
 
 both! {
-    gather(Gather), igather(Igather): |shim, call, how, pass| {
-        let blocks = equal(call.recvbuf, call.recvcount, call.recvtype);
-        exchange::gather(shim, sent!(call), blocks, call.root, how, pass)
-    };
-    gatherv(Gatherv), igatherv(Igatherv): |shim, call, how, pass| {
-        let blocks = varied(call.recvbuf, call.recvcounts, call.displs, call.recvtype);
-        exchange::gather(shim, sent!(call), blocks, call.root, how, pass)
-    };
-    scatter(Scatter), iscatter(Iscatter): |shim, call, how, pass| {
-        let blocks = equal(call.sendbuf, call.sendcount, call.sendtype);
-        exchange::scatter(shim, blocks, received!(call), call.root, how, pass)
-    };
-    scatterv(Scatterv), iscatterv(Iscatterv): |shim, call, how, pass| {
-        let blocks = varied(call.sendbuf, call.sendcounts, call.displs, call.sendtype);
-        exchange::scatter(shim, blocks, received!(call), call.root, how, pass)
-    };
-    alltoall(Alltoall), ialltoall(Ialltoall): |shim, call, how, pass| {
-        let from = equal(call.sendbuf, call.sendcount, call.sendtype);
-        let to = equal(call.recvbuf, call.recvcount, call.recvtype);
-        exchange::alltoall(shim, from, to, how, pass)
-    };
-    alltoallv(Alltoallv), ialltoallv(Ialltoallv): |shim, call, how, pass| {
-        let from = varied(call.sendbuf, call.sendcounts, call.sdispls, call.sendtype);
-        let to = varied(call.recvbuf, call.recvcounts, call.rdispls, call.recvtype);
-        exchange::alltoall(shim, from, to, how, pass)
-    };
-    alltoallw(Alltoallw), ialltoallw(Ialltoallw): |shim, call, how, pass| {
-        let from = typed(call.sendbuf, call.sendcounts, call.sdispls, call.sendtypes);
-        let to = typed(call.recvbuf, call.recvcounts, call.rdispls, call.recvtypes);
-        exchange::alltoall(shim, from, to, how, pass)
-    };
-    bcast(Bcast), ibcast(Ibcast): |shim, call, how, pass| {
-        spread::bcast(shim, Span::new(call.buffer, call.count, call.datatype), call.root, how, pass)
-    };
-    allgather(Allgather), iallgather(Iallgather): |shim, call, how, pass| {
-        let blocks = equal(call.recvbuf, call.recvcount, call.recvtype);
-        spread::allgather(shim, sent!(call), blocks, how, pass)
-    };
-    allgatherv(Allgatherv), iallgatherv(Iallgatherv): |shim, call, how, pass| {
-        let blocks = varied(call.recvbuf, call.recvcounts, call.displs, call.recvtype);
-        spread::allgather(shim, sent!(call), blocks, how, pass)
-    };
+    gather(Gather), igather(Igather): |shim, call, how, pass|
+        (from, blocks) = (sent!(call), equal(call.recvbuf, call.recvcount, call.recvtype)) =>
+        exchange::gather(shim, from, blocks, call.root, how, pass);
+    gatherv(Gatherv), igatherv(Igatherv): |shim, call, how, pass|
+        (from, blocks) = (sent!(call), varied(call.recvbuf, call.recvcounts, call.displs, call.recvtype)) =>
+        exchange::gather(shim, from, blocks, call.root, how, pass);
+    scatter(Scatter), iscatter(Iscatter): |shim, call, how, pass|
+        (blocks, to) = (equal(call.sendbuf, call.sendcount, call.sendtype), received!(call)) =>
+        exchange::scatter(shim, blocks, to, call.root, how, pass);
+    scatterv(Scatterv), iscatterv(Iscatterv): |shim, call, how, pass|
+        (blocks, to) = (varied(call.sendbuf, call.sendcounts, call.displs, call.sendtype), received!(call)) =>
+        exchange::scatter(shim, blocks, to, call.root, how, pass);
+    alltoall(Alltoall), ialltoall(Ialltoall): |shim, call, how, pass|
+        (from, to) = (
+            equal(call.sendbuf, call.sendcount, call.sendtype),
+            equal(call.recvbuf, call.recvcount, call.recvtype),
+        ) => exchange::alltoall(shim, from, to, how, pass);
+    alltoallv(Alltoallv), ialltoallv(Ialltoallv): |shim, call, how, pass|
+        (from, to) = (
+            varied(call.sendbuf, call.sendcounts, call.sdispls, call.sendtype),
+            varied(call.recvbuf, call.recvcounts, call.rdispls, call.recvtype),
+        ) => exchange::alltoall(shim, from, to, how, pass);
+    alltoallw(Alltoallw), ialltoallw(Ialltoallw): |shim, call, how, pass|
+        (from, to) = (
+            typed(call.sendbuf, call.sendcounts, call.sdispls, call.sendtypes),
+            typed(call.recvbuf, call.recvcounts, call.rdispls, call.recvtypes),
+        ) => exchange::alltoall(shim, from, to, how, pass);
+    bcast(Bcast), ibcast(Ibcast): |shim, call, how, pass|
+        span = Span::new(call.buffer, call.count, call.datatype) =>
+        spread::bcast(shim, span, call.root, how, pass);
+    allgather(Allgather), iallgather(Iallgather): |shim, call, how, pass|
+        (from, blocks) = (sent!(call), equal(call.recvbuf, call.recvcount, call.recvtype)) =>
+        spread::allgather(shim, from, blocks, how, pass);
+    allgatherv(Allgatherv), iallgatherv(Iallgatherv): |shim, call, how, pass|
+        (from, blocks) = (sent!(call), varied(call.recvbuf, call.recvcounts, call.displs, call.recvtype)) =>
+        spread::allgather(shim, from, blocks, how, pass);
 }
 
 /// A reduction as the program calls it.
@@ -102,13 +98,13 @@ macro_rules! called {
 
 handlers! {
     reduce(Reduce): |shim, call, pass| {
-        reduce::reduce(shim, called!(call), reduce::Wanted::At(call.root, call.count), pass)
+        reduce::reduce(shim, called!(call), reduce::Recipients::Root(call.root, call.count), pass)
     };
-    allreduce(Allreduce): |shim, call, pass| reduce::reduce(shim, called!(call), reduce::Wanted::All(call.count), pass);
+    allreduce(Allreduce): |shim, call, pass| reduce::reduce(shim, called!(call), reduce::Recipients::All(call.count), pass);
     reduce_scatter(Reduce_scatter): |shim, call, pass| {
-        reduce::reduce(shim, called!(call), reduce::Wanted::Own(&counts(call.recvcounts)), pass)
+        reduce::reduce(shim, called!(call), reduce::Recipients::Each(&counts(call.recvcounts)), pass)
     };
     reduce_scatter_block(Reduce_scatter_block): |shim, call, pass| {
-        reduce::reduce(shim, called!(call), reduce::Wanted::Own(&|_| call.recvcount), pass)
+        reduce::reduce(shim, called!(call), reduce::Recipients::Each(&|_| call.recvcount), pass)
     };
 }

@@ -48,44 +48,46 @@ impl Call {
     }
 }
 
-/// What a reduction reduces, and which ranks want the result.
+/// Which ranks get the result of a reduction, and how many elements it has.
 #[derive(Clone, Copy)]
-pub(super) enum Wanted<'a> {
-    /// This number of elements: all ranks.
+pub(super) enum Recipients<'a> {
+    /// All ranks get all elements.
     All(MPI_Count),
-    /// This number of elements: the root.
-    At(c_int, MPI_Count),
-    /// Blocks of these numbers of elements: each rank its own one.
-    Own(&'a dyn Fn(usize) -> MPI_Count),
+    /// This root gets all elements.
+    Root(c_int, MPI_Count),
+    /// Each rank gets its own block, of the number of elements that the function gives for it.
+    Each(&'a dyn Fn(usize) -> MPI_Count),
 }
 
 /// Allreduce, Reduce, Reduce_scatter and Reduce_scatter_block.
 ///
 /// # Safety
 /// The buffers must be the program's.
-pub(super) unsafe fn reduce(shim: &Shim, call: Call, wanted: Wanted<'_>, pass: impl Fn() -> c_int) -> c_int {
-    let peers = match wanted {
-        // Most are short: then nothing else is asked.
-        Wanted::All(count) | Wanted::At(_, count) if shim.may_reduce(&call, count).is_none() => None,
-        Wanted::At(root, _) => shim.rooted_peers(call.comm, root),
-        Wanted::All(_) | Wanted::Own(_) => shim.collective_peers(call.comm),
+pub(super) unsafe fn reduce(shim: &Shim, call: Call, to: Recipients<'_>, pass: impl Fn() -> c_int) -> c_int {
+    let peers = match to {
+        // Most reductions are too short, so this is asked first.
+        Recipients::All(count) | Recipients::Root(_, count) if shim.may_reduce(&call, count).is_none() => {
+            None
+        }
+        Recipients::Root(root, _) => shim.rooted_peers(call.comm, root),
+        Recipients::All(_) | Recipients::Each(_) => shim.collective_peers(call.comm),
     };
     let Some(peers) = peers else { return pass() };
-    let blocks = match wanted {
-        Wanted::All(count) | Wanted::At(_, count) => Blocks::equal(count, peers.size()),
-        Wanted::Own(count_of) => Blocks::new((0..peers.size().unsigned_abs() as usize).map(count_of)),
+    let blocks = match to {
+        Recipients::All(count) | Recipients::Root(_, count) => Blocks::equal(count, peers.size()),
+        Recipients::Each(count_of) => Blocks::new((0..peers.size().unsigned_abs() as usize).map(count_of)),
     };
     let total = blocks.total();
     // SAFETY: the caller vouches for the buffers.
-    let refused = || match (wanted, unsafe { call.span(call.from, total) }) {
-        (Wanted::All(count), _) => shim.refuses_reduced(&call, count),
+    let refused = || match (to, unsafe { call.span(call.from, total) }) {
+        (Recipients::All(count), _) => shim.refuses_reduced(&call, count),
         // Open MPI refuses aliased buffers here, though not elsewhere.
-        (Wanted::At(root, count), _) if peers.rank == root => {
+        (Recipients::Root(root, count), _) if peers.rank == root => {
             shim.refuses_reduced(&call, count) || call.from == call.to.cast_const()
         }
-        (Wanted::At(..), from) => from.is_in_place() || shim.refuses(&from),
-        (Wanted::Own(_), from) if from.is_in_place() => shim.refuses_reduced(&call, total),
-        (Wanted::Own(count_of), from) => {
+        (Recipients::Root(..), from) => from.is_in_place() || shim.refuses(&from),
+        (Recipients::Each(_), from) if from.is_in_place() => shim.refuses_reduced(&call, total),
+        (Recipients::Each(count_of), from) => {
             shim.refuses_reduced(&call, count_of(peers.rank.unsigned_abs() as usize)) || shim.refuses(&from)
         }
     };
@@ -100,10 +102,10 @@ pub(super) unsafe fn reduce(shim: &Shim, call: Call, wanted: Wanted<'_>, pass: i
         // SAFETY: the caller vouches for the buffers.
         let reducing = unsafe { Reducing::new(shim, start.group, &call, (&blocks, size)) };
         reducing.bring_together(start);
-        match wanted {
-            Wanted::All(_) => reducing.spread(start),
-            Wanted::At(root, _) => reducing.gather(start, root),
-            Wanted::Own(_) => reducing.take(start),
+        match to {
+            Recipients::All(_) => reducing.spread(start),
+            Recipients::Root(root, _) => reducing.gather(start, root),
+            Recipients::Each(_) => reducing.take(start),
         }
         start.wait(); // for sends from `reducing`'s memory
         if start.outcome().is_err() {

@@ -30,8 +30,8 @@ const NO_MEMORY: u64 = u64::MAX;
 /// The block is sent unchanged for a timed trial, which says nothing about later calls.
 const ON_TRIAL: u64 = u64::MAX - 1;
 
-/// Bcast, on all ranks; the MPI must not refuse `span`. The root sends the length of the frame; if there is none,
-/// the MPI's own call follows.
+/// Bcast, on all ranks; the MPI must not refuse `span`. The root sends the length of the frame; if there is
+/// none, the MPI's own call follows.
 pub(super) fn bcast(
     shim: &Shim,
     peers: &Peers,
@@ -40,7 +40,7 @@ pub(super) fn bcast(
     comm: MPI_Comm,
 ) -> Result<Handed, Error> {
     let message = Envelope::new(span, root, 0, comm);
-    let raw = shim.as_it_is();
+    let raw = shim.raw_word();
     let wire = if peers.rank == root { shim.shared_frame(&message, peers.strategy()) } else { None };
     let mut len = wire.as_ref().map_or(raw, |wire| wire.len() as u64);
     // SAFETY: a number.
@@ -117,7 +117,7 @@ pub(super) fn allgather<F: Fn(c_int) -> Span>(
 ) -> Result<Handed, Error> {
     let span = if mine.is_in_place() { blocks.of(peers.rank) } else { mine };
     let room = shim.engine.buffer(lens.iter().sum());
-    let raw = shim.as_it_is();
+    let raw = shim.raw_word();
     let wire = shim.own_block(&Envelope::new(span, peers.rank, 0, comm), peers.strategy());
     let said = match (&wire, &room) {
         (Ok((wire, true)), Some(_)) => wire.len() as u64,
@@ -181,11 +181,12 @@ fn gather_frames<F: Fn(c_int) -> Span>(
 
 impl Shim {
     /// The word that this rank sends for an uncompressed block.
-    fn as_it_is(&self) -> u64 {
+    fn raw_word(&self) -> u64 {
         if self.engine.is_on_trial() { ON_TRIAL } else { RAW }
     }
 
-    /// What a rank sends in an all-gather, and whether it is a frame. `strategy`: that of the communicator, if it has its own.
+    /// What a rank sends in an all-gather, and whether it is a frame. `strategy`: that of the communicator,
+    /// if it has its own.
     fn own_block(&self, message: &Envelope, strategy: Option<Strategy>) -> Result<(Arc<Wire>, bool), c_int> {
         match self.shared_frame(message, strategy) {
             Some(wire) => Ok((wire, true)),

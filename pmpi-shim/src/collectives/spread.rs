@@ -1,10 +1,10 @@
 //! Broadcast and all-gather: in chunks, as frames that the MPI relays, or by the MPI alone.
 //!
 //! The nonblocking ones go another way: the owner of the data sends it to all other ranks, encoded once. The
-//! blocking algorithms need each step to be continued when the previous one is complete, even while the rank
-//! is in another call; otherwise a job could hang that would not with the MPI alone. For many ranks this is
-//! slower than the MPI's trees and rings if nothing can be compressed; then the operation is left to the MPI
-//! ([`mpress::Spread`]).
+//! blocking algorithms have several steps. A nonblocking call would have to start each step when the previous
+//! one is complete, even while the rank is in another call; otherwise a job could hang that does not hang
+//! with the MPI alone. For many ranks this is slower than the MPI's trees and rings if nothing can be
+//! compressed; then the operation is left to the MPI ([`mpress::Spread`]).
 //!
 //! Long blocks in chunks ([`chunks`]) need no more messages than the MPI's own. Whether they or the MPI's own
 //! are faster, and whether compression makes them faster still, depends on network, processors and data, so

@@ -1,5 +1,4 @@
-//! The messages of a collective that goes as point-to-point messages: started in some order, pending
-//! together, and waited for.
+//! The point-to-point messages of a collective: how they are started, and waited for.
 
 use super::Group;
 use crate::handlers::recv;
@@ -55,7 +54,8 @@ impl<'a> Start<'a> {
         let message = self.group.message(span, dest);
         let (shim, waits) = (self.shim, self.at_most.is_some());
         let messages = RefCell::new(&mut self.messages);
-        // What comes is decoded meanwhile. If the call does not wait, there may be many messages.
+        // Messages that arrive meanwhile are decoded. Not if the call does not wait: there may be many of
+        // them.
         let meanwhile = || {
             if waits {
                 messages.borrow_mut().test(shim);
@@ -97,12 +97,13 @@ impl<'a> Start<'a> {
         self.pause(|messages| messages.receives.len());
     }
 
-    /// Waits for another rank that makes the same call, if the call may wait. A long message in each
-    /// direction between two ranks is to begin at the same time: where one begins first, Open MPI over TCP
-    /// lets the answer that the other one waits for follow all data of the first, so that they go one after
-    /// the other (`benches/record/npb.txt`). It stays so in later calls.
+    /// Exchanges empty messages with another rank that makes the same call, if the call may wait. After them,
+    /// the long messages of the two ranks to each other start at the same time. If one started first, Open
+    /// MPI over TCP would send all its data before the answer that the other one waits for. The two would go
+    /// one after the other, in this call and in later ones (`benches/record/npb.txt`).
     ///
-    /// The other rank does so, too, before its block. `waits`: it is waited for now.
+    /// The other rank does the same before it sends its block. `waits`: waits for it now, not with the other
+    /// messages.
     pub(super) fn meet(&mut self, other: c_int, waits: bool) {
         if self.at_most.is_none() {
             return;
@@ -121,9 +122,9 @@ impl<'a> Start<'a> {
         self.messages.note(both.outcome);
     }
 
-    /// Receives and sends in turn. On all ranks the order must be such that each message is sent as early as
-    /// it is received; then no rank waits for ever, although pending messages must complete before others are
-    /// started.
+    /// Receives and sends in turn. Each message must have the same place in the order of its sender as in
+    /// that of its receiver. Then no rank waits for ever, although pending messages must complete before
+    /// others are started.
     pub(super) fn in_turn(
         &mut self,
         receives: impl Iterator<Item = (Span, usize)>,
@@ -170,8 +171,8 @@ impl<'a> Start<'a> {
     }
 }
 
-/// A message that was started, or the outcome if it could not be. If memory is short, its other end would wait
-/// for ever, or a later collective would receive it.
+/// The message, if it was started; otherwise its error goes to `outcome`. Without memory for it the job ends:
+/// its other end would wait for ever, or take a message of a later collective for it.
 fn kept(
     outcome: &mut Result<(), c_int>,
     program: MPI_Comm,
@@ -188,7 +189,7 @@ fn kept(
     None
 }
 
-/// Whether there is nothing to send. A block with an invalid datatype has been accepted by the MPI as empty.
+/// Whether there is nothing to send. If the datatype is invalid, the MPI has accepted the block as empty.
 fn is_empty(span: &Span) -> bool {
     span.bytes().unwrap_or(0) == 0
 }
@@ -244,9 +245,9 @@ impl Shim {
                     progress::wait_for_all_messages(self, &mut messages);
                     messages.outcome
                 }
-                How::Nonblocking(comm, wanted) => {
+                How::Nonblocking(comm, place) => {
                     let active = messages.into_request(Origin { comm, peers: Some(Arc::clone(peers)) })?;
-                    wanted.give(self.requests.hand_out(active));
+                    place.give(self.requests.hand_out(active));
                     Ok(())
                 }
             }

@@ -1,7 +1,9 @@
-//! The interface to the layer for programs that call it explicitly, such as `mpress-rsmpi`: a layer for one communicator.
+//! The interface to the layer for programs that call it explicitly, such as `mpress-rsmpi`: a layer for one
+//! communicator.
 //!
-//! It works as in the shim, except that the layer does not see the program's other calls. So no message is taken from the MPI before the program asks for
-//! it, even if `MPRESS_PREDICT` is set: the unexpected queue stays empty.
+//! It works as in the shim, except that the layer does not see the program's other calls. So no message is
+//! taken from the MPI before the program asks for it, even if `MPRESS_PREDICT` is set: the unexpected queue
+//! stays empty.
 
 use crate::handlers::matched_probe::mprobe_only;
 use crate::job::finish::{end_messages, free, keep_link};
@@ -31,16 +33,17 @@ impl From<c_int> for AttachError {
     }
 }
 
-/// Makes a layer for an intra-communicator. All of its ranks must call this, and must make all calls that may send or receive frames with
-/// the layer. Returns `None` if there is nothing to gain, or if the settings disable compression. The settings of reports, records,
-/// patience and prediction are not used.
+/// Makes a layer for an intra-communicator. All of its ranks must call this, and must make all calls that may
+/// send or receive frames with the layer. Returns `None` if there is nothing to gain, or if the settings
+/// disable compression. The settings of reports, records, patience and prediction are not used.
 ///
 /// # Errors
 /// An [`AttachError`], on all ranks if on one.
 ///
 /// # Safety
-/// The MPI must be initialised, the communicator must outlive all calls made with the layer, and no messages on it may be pending. The MPI
-/// writes to memory that the layer holds for pending requests, so before these are complete a layer must not be freed except by [`detach`].
+/// The MPI must be initialised, the communicator must outlive all calls made with the layer, and no messages
+/// on it may be pending. The MPI writes to memory that the layer holds for pending requests, so before these
+/// are complete a layer must not be freed except by [`detach`].
 pub unsafe fn attach(
     comm: MPI_Comm,
     settings: &Result<Settings, SettingsError>,
@@ -52,7 +55,7 @@ pub unsafe fn attach(
         (Ok(settings), Ok(known), Ok(Agreement::Reached(agreed, nodes, place)), None) => {
             (settings, known, agreed, nodes, place)
         }
-        // Where the MPI lacks even the first of these functions, this says why.
+        // If the MPI lacks a function, the calls above may have failed because of that.
         (.., Some(doubt)) => return Err(AttachError::Unsupported(doubt)),
         (_, _, Err(code), None) => return Err(code.into()),
         (_, _, Ok(_), None) => return Err(AttachError::Disagreement),
@@ -74,7 +77,8 @@ pub unsafe fn attach(
     Ok(Some(begin(comm, world, &settings, agreed.mark)?))
 }
 
-/// Ends a layer, after its communicator has been freed. Messages of completed requests are first sent to their end.
+/// Ends a layer, after its communicator has been freed. Messages of completed requests are first sent
+/// completely.
 pub fn detach(layer: Shim) {
     keep_link(&layer.engine);
     let mut over = 0;

@@ -1,8 +1,9 @@
-//! A panic in the shim is a bug. It must not unwind into the program or the MPI, nor end one rank while others wait for it; so it
-//! ends the job, and prints one line with its location.
+//! A panic in the shim is a bug. It must not unwind into the program or the MPI, nor end one rank while
+//! others wait for it; so it ends the job, and prints one line with its location.
 //!
-//! This hook belongs to the shim's own copy of the standard library, which no other library in the process uses. It applies to all threads,
-//! and to callbacks of the MPI. Exceptions other than Rust panics are not affected: a C++ error handler of the program may throw.
+//! This hook belongs to the shim's own copy of the standard library, which no other library in the process
+//! uses. It applies to all threads, and to callbacks of the MPI. Exceptions other than Rust panics are not
+//! affected: a C++ error handler of the program may throw.
 
 use crate::mpi::sys::*;
 use std::ffi::c_int;
@@ -39,7 +40,8 @@ fn end_job(info: &PanicHookInfo<'_>) {
     });
     thread::sleep(TO_BE_READ);
     let (mut begun, mut ended) = (0, 0);
-    // SAFETY: valid output pointers; these calls are allowed at any time. `MPI_Abort` is called only while the MPI is initialised.
+    // SAFETY: valid output pointers; these calls are allowed at any time. `MPI_Abort` is called only while
+    // the MPI is initialised.
     unsafe {
         if PMPI_Initialized(&raw mut begun) == SUCCESS
             && PMPI_Finalized(&raw mut ended) == SUCCESS
@@ -52,8 +54,8 @@ fn end_job(info: &PanicHookInfo<'_>) {
     abort();
 }
 
-/// Panics, in a new thread if `elsewhere`: the only way to test the hook in the shim as released. Programs have no reason to call this, and
-/// no declaration of it.
+/// Panics, in a new thread if `elsewhere`: the only way to test the hook in the shim as released. Programs
+/// have no reason to call this, and no declaration of it.
 #[unsafe(no_mangle)]
 #[allow(clippy::panic, reason = "that is what it is for")]
 extern "C-unwind" fn mpress_provoke_panic(elsewhere: c_int) {

@@ -15,7 +15,7 @@ use mpress::waiting;
 use std::ffi::c_int;
 use std::slice;
 
-/// An array of requests; none if the MPI will refuse it.
+/// An array of requests; empty if the MPI will refuse it.
 ///
 /// # Safety
 /// It must be the program's.
@@ -27,7 +27,8 @@ unsafe fn array<'a>(count: c_int, requests: *mut MPI_Request) -> &'a mut [MPI_Re
     }
 }
 
-/// A copy of one, for a call that must leave the program's unchanged: a batch may change its own.
+/// A copy of the program's array, for a call that must leave the array unchanged: a batch may change what it
+/// is given.
 ///
 /// # Safety
 /// As for [`array()`].
@@ -130,7 +131,7 @@ unsafe fn one(
     }
 }
 
-/// The end of a call for a single request, which has `completed`, or there was none.
+/// Ends a call that completes one request. `completed`: its index, or `None` if there was no request.
 unsafe fn end_one(
     mut batch: Batch<'_>,
     code: c_int,

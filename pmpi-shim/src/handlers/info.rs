@@ -1,4 +1,5 @@
-//! Infos of communicators: the key `mpress_strategy` sets a communicator's strategy, and some assertions are withheld from the MPI.
+//! Infos of communicators: the key `mpress_strategy` sets a communicator's strategy, and some assertions are
+//! withheld from the MPI.
 
 use crate::mpi::arguments;
 use crate::mpi::sys::*;
@@ -7,14 +8,15 @@ use mpress::Strategy;
 use std::ffi::{CStr, c_char, c_int};
 
 const KEY: &CStr = c"mpress_strategy";
-/// Assertions about a program's messages that our frames and probes violate: frames are shorter than their receives, and our probes for
-/// frames use wildcards (MPI 4.0, section 7.4.4).
+/// Assertions about a program's messages that our frames and probes violate: frames are shorter than their
+/// receives, and our probes for frames use wildcards (MPI 4.0, section 7.4.4).
 const ASSERTIONS: [&CStr; 3] =
     [c"mpi_assert_exact_length", c"mpi_assert_no_any_tag", c"mpi_assert_no_any_source"];
 /// Greatest length of a strategy's name.
 const MAX_VALUE: usize = 63;
 
-/// The handlers of the calls that give a communicator an info, and the argument that is, or becomes, this communicator.
+/// The handlers of the calls that give a communicator an info, and the argument that is, or becomes, this
+/// communicator.
 macro_rules! infos {
     ($($name:ident $Name:ident: $comm:expr;)*) => {$(
         pub(crate) unsafe fn $name(
@@ -48,7 +50,8 @@ pub(crate) unsafe fn comm_idup_with_info(
     without_assertions(call.info, pass)
 }
 
-/// Calls a function of the MPI that sets the info of `comm`, or makes a communicator there, with this info, and applies its strategy.
+/// Calls a function of the MPI that sets the info of `comm`, or makes a communicator there, with this info,
+/// and applies its strategy.
 ///
 /// # Safety
 /// `comm` must hold a communicator after a successful call.
@@ -104,7 +107,7 @@ fn take_over(shim: &Shim, comm: MPI_Comm, info: MPI_Info) {
     match text.parse::<Strategy>() {
         Ok(strategy) => _ = shim.all_peers(comm).map(|peers| peers.set_strategy(strategy)),
         Err(expected) if shim.world.rank == 0 => {
-            say!("mpress: info key mpress_strategy={text}: expected {expected}; it is not regarded");
+            say!("mpress: info key mpress_strategy={text}: expected {expected}; the key is ignored");
         }
         Err(_) => {}
     }

@@ -1,5 +1,6 @@
-//! Mprobe, Improbe, Mrecv and Imrecv. A message that may be a frame is received before a matched probe reports it, since only then is its
-//! length known; the program gets the handle of an empty message to ourselves instead.
+//! Mprobe, Improbe, Mrecv and Imrecv. A message that may be a frame is received before a matched probe
+//! reports it, since only then is its length known; the program gets the handle of an empty message to
+//! ourselves instead.
 
 use crate::handlers::probe::{find, tell, wait_for};
 use crate::handlers::recv;
@@ -23,7 +24,7 @@ use std::ffi::c_int;
 use std::ptr;
 use std::sync::Arc;
 
-/// The tag of empty messages to ourselves (copies use 0).
+/// The tag of empty messages to ourselves. Messages to ourselves that copy data use 0.
 const STAND_IN: c_int = 1;
 
 pub(crate) unsafe fn mprobe(shim: &Shim, call: arguments::Mprobe, pass: impl Fn() -> c_int) -> c_int {
@@ -92,8 +93,8 @@ fn take(
     Ok(None)
 }
 
-/// Mprobe for a program whose other calls do not look into the unexpected queue: only this message is taken from the MPI. It waits for the message,
-/// and if that may be a frame, until its length is known.
+/// Mprobe for a program whose other calls do not look into the unexpected queue: only this message is taken
+/// from the MPI. It waits for the message, and if that may be a frame, until its length is known.
 #[cfg(not(shim))]
 pub(crate) fn mprobe_only(
     shim: &Shim,
@@ -136,7 +137,7 @@ fn leave(shim: &Shim, peers: &Arc<Peers>, comm: MPI_Comm, message: MPI_Message, 
     }
 }
 
-/// Makes a separate message handle for a received message.
+/// Makes a message handle for a message that has been received.
 fn stand_in(shim: &Shim, comm: MPI_Comm, unreceived: Unreceived) -> Result<MPI_Message, c_int> {
     let _turn = crate::locked(&shim.own_turn);
     let (mut request, mut handle, mut status) = (REQUEST_NULL, MESSAGE_NULL, empty_status());
@@ -229,7 +230,8 @@ fn is_refused(shim: &Shim, span: &Span) -> bool {
     span.bytes().is_none() || shim.refused(span)
 }
 
-/// Prepares the receive of a matched message that was left with the MPI. `None`: the MPI's own call is sufficient.
+/// Prepares the receive of a matched message that was left with the MPI. `None`: the MPI's own call is
+/// sufficient.
 fn post(shim: &Shim, span: Span, comm: MPI_Comm, peers: Arc<Peers>) -> Option<Result<Posted, c_int>> {
     if span.bytes().is_none_or(|capacity| capacity < SHORTEST) || shim.refused(&span) {
         return None;
@@ -241,7 +243,8 @@ fn post(shim: &Shim, span: Span, comm: MPI_Comm, peers: Arc<Peers>) -> Option<Re
 /// Receives the empty stand-in message, which sets the program's handle to null as the real receive would.
 unsafe fn discard(message: *mut MPI_Message, mut sent: MPI_Request) -> Result<(), c_int> {
     let mut status = empty_status();
-    // SAFETY: a handle and a request from `stand_in`. (Freeing the request there would be simpler, but crashes MPICH.)
+    // SAFETY: a handle and a request from `stand_in`. (Freeing the request there would be simpler, but
+    // crashes MPICH.)
     unsafe {
         ok(real::MPI_Mrecv(ptr::null_mut(), 0, BYTE, message, &raw mut status))?;
         ok(real::MPI_Wait(&raw mut sent, &raw mut status))

@@ -1,4 +1,5 @@
-//! `MPI_Pack` and `MPI_Unpack`: done here for elements that are not contiguous, if the MPI packs their bytes and nothing else.
+//! `MPI_Pack` and `MPI_Unpack`: done here for elements that are not contiguous, if the MPI packs their bytes
+//! and nothing else.
 
 use crate::messages::context::Context;
 use crate::mpi::arguments::{self, Position};
@@ -66,8 +67,8 @@ unsafe fn done(copied: bool, plan: &Plan, position: Position) -> c_int {
 }
 
 impl Context {
-    /// The plan to pack elements to or from a buffer of a given length, and the address there, if it is to be done here. Arguments that the
-    /// MPI refuses are left to the MPI.
+    /// The plan to pack elements to or from a buffer of a given length, and the address there, if it is to be
+    /// done here. Arguments that the MPI refuses are left to the MPI.
     unsafe fn packs(
         &self,
         elements: &Span,

@@ -1,5 +1,5 @@
-//! Persistent requests. The program has a request of the MPI that is never started; each start begins an ordinary operation of the shim, which
-//! the completion calls find by that handle.
+//! Persistent requests. The program has a request of the MPI that is never started; each start begins an
+//! ordinary operation of the shim, which the completion calls find by that handle.
 
 use crate::handlers::recv;
 use crate::handlers::send::{self, By};
@@ -27,7 +27,7 @@ handlers! {
 unsafe fn init_send(shim: &Shim, mode: Mode, call: arguments::Isend, pass: impl Fn() -> c_int) -> c_int {
     // SAFETY: the program's own arguments.
     let message = unsafe { call.message() };
-    // Recorded messages are handled here, too: the MPI's own start does not give the message.
+    // Recorded messages are handled here, too: the MPI's own `MPI_Start` does not say what is sent.
     if shim.frame_candidate(mode, &message).is_err() && !shim.is_sampled(&message) {
         return pass();
     }
@@ -35,7 +35,8 @@ unsafe fn init_send(shim: &Shim, mode: Mode, call: arguments::Isend, pass: impl 
     unsafe { init(shim, Action::Send(mode), message, None, call.request, pass) }
 }
 
-/// Recv_init. Even a short receive is handled here if frames may come from its source: its message may be in the unexpected queue. So is each that is recorded.
+/// Recv_init. Even a short receive is handled here if its source may send frames: its message may be in the
+/// unexpected queue. So is every receive that is recorded.
 pub(crate) unsafe fn recv_init(shim: &Shim, call: arguments::Recv_init, pass: impl Fn() -> c_int) -> c_int {
     // SAFETY: the program's own arguments.
     let message = unsafe { call.message() };
@@ -94,7 +95,8 @@ unsafe fn start_one(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c
     result.map_or_else(|error| raise(handler, error), |()| SUCCESS)
 }
 
-/// Begins the operation of a request. If the program has freed the communicator, its handle may be another one's meanwhile, so it is not asked for its peers.
+/// Begins the operation of a request. If the program has freed the communicator, the handle may belong to
+/// another one by now, so its peers are not looked up.
 fn start_operation(shim: &Shim, template: &Template) -> Result<Active, Error> {
     let (message, is_live) = (&template.message, template.is_of_a_live_communicator());
     match template.action {

@@ -1,4 +1,5 @@
-//! Probe and Iprobe. A message in a frame must be received to know its length; it moves to the unexpected queue.
+//! Probe and Iprobe. A message in a frame must be received to know its length; it moves to the unexpected
+//! queue.
 
 use crate::messages::error::{Error, raise};
 use crate::messages::peers::Peers;
@@ -37,14 +38,16 @@ pub(crate) unsafe fn iprobe(shim: &Shim, call: arguments::Iprobe, pass: impl Fn(
     unsafe { tell(flag, comm, found, |found| store_status(status, &found.status)) }
 }
 
-/// A call that waits until it has `found` what it looks for: now, or, if it is told so, as soon as there is a message.
+/// A call that waits: calls `look` until it sees something, which goes to `found`. `look` is told whether it
+/// may wait in the MPI.
 pub(super) fn wait_for<T>(
     shim: &Shim,
     comm: MPI_Comm,
     look: impl Fn(bool) -> Result<Option<T>, Error>,
     found: impl FnOnce(T),
 ) -> c_int {
-    // With threads the MPI must not block: another thread may move the awaited message to the unexpected queue.
+    // With threads the MPI must not block: another thread may move the awaited message to the unexpected
+    // queue.
     let seen = progress::until(shim, || look(!shim.multiple && shim.may_wait()).transpose());
     seen.map_or_else(
         |error| raise(comm, error),
@@ -55,7 +58,7 @@ pub(super) fn wait_for<T>(
     )
 }
 
-/// The end of a call that does not wait: what it has `seen`, if anything.
+/// Ends a call that does not wait: tells the program whether anything was `seen`, which goes to `found`.
 ///
 /// # Safety
 /// `flag` must be the program's output pointer.
@@ -85,7 +88,8 @@ pub(super) struct Found<'a> {
     pub(super) unexpected: Opened<'a>,
 }
 
-/// Finds the message that a probe sees now, or, with `block`, as soon as there is one. Does not wait for a sender, except where the program's own call may.
+/// Finds the message that a probe sees now, or, with `block`, as soon as there is one. Does not wait for a
+/// sender, except where the program's own call may.
 pub(super) fn find<'a>(
     shim: &'a Shim,
     peers: &Arc<Peers>,
@@ -116,7 +120,8 @@ pub(super) fn find<'a>(
             seen = look_into_the_mpi(source, tag, comm, false)?;
         }
         let Some(status) = seen.take() else { return Ok(None) };
-        // Of a source of which a message is coming, or to be put before that.
+        // It may be a frame; or a message is coming, which is of the same source, or which this one goes
+        // before.
         if !is_any_coming && !peers.may_be_frame(&status, received_bytes(&status)) {
             return Ok(Some(Found { status, is_here: false, unexpected }));
         }

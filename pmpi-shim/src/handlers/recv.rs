@@ -19,18 +19,18 @@ use std::ffi::c_int;
 use std::sync::Arc;
 
 impl Shim {
-    /// The peers of a receive of `capacity` bytes that may bring a frame, or whose message may be in the unexpected queue. `None`: the MPI's own call is
-    /// sufficient.
+    /// The peers of a receive of `capacity` bytes that may bring a frame, or whose message may be in the
+    /// unexpected queue. `None`: the MPI's own call is sufficient.
     pub(crate) fn meets_frames(&self, message: &Envelope, capacity: usize) -> Option<Arc<Peers>> {
-        // A short buffer cannot hold a frame. Its message may be in the unexpected queue; but without threads the unexpected queue cannot fill up between this
-        // check and the receive.
+        // A short buffer cannot hold a frame. Its message may be in the unexpected queue; but without threads
+        // the unexpected queue cannot fill up between this check and the receive.
         if capacity < SHORTEST && !self.multiple && self.unexpected.is_empty() {
             return None;
         }
         self.probe_peers(message.peer, message.tag, message.comm).filter(|_| !self.refused(&message.span))
     }
 
-    /// Tells the predictor of a receive call, where messages are taken ahead.
+    /// Tells the predictor of a receive call, if messages are prefetched.
     #[inline]
     pub(crate) fn expect_more(&self, message: &Envelope) {
         let Envelope { span, peer, tag, comm } = *message;
@@ -54,7 +54,8 @@ impl Shim {
         }
     }
 
-    /// The peers of a receive whose elements are unpacked faster here, so that its message is received packed.
+    /// The peers of a receive whose elements are unpacked faster here, so that its message is received
+    /// packed.
     fn unpacks(&self, message: &Envelope, capacity: usize) -> Option<Arc<Peers>> {
         let Envelope { span, peer, tag, comm } = *message;
         if !self.reordered(&span, capacity) {
@@ -115,7 +116,8 @@ unsafe fn in_one_call(shim: &Shim, message: &Envelope, peers: &Arc<Peers>, statu
         Ok(posted) => posted,
         Err(code) => return raise(comm, code),
     };
-    // SAFETY: the program's own status pointer. The MPI may call the program's error handler here, hence `open`.
+    // SAFETY: the program's own status pointer. The MPI may call the program's error handler here, hence
+    // `open`.
     unsafe {
         complete(shim, posted, (comm, status), |into, found| {
             open::MPI_Recv_any(into.ptr(), into.count(), into.datatype(), peer, tag, comm, found)
@@ -123,7 +125,7 @@ unsafe fn in_one_call(shim: &Shim, message: &Envelope, peers: &Arc<Peers>, statu
     }
 }
 
-/// Makes the MPI's own blocking receive of a message that was posted for it, and delivers what has come.
+/// Makes the MPI's blocking receive into a posted buffer, and delivers the message.
 ///
 /// # Safety
 /// `receive` must receive into the span that it is given; `status` must be a status or `MPI_STATUS_IGNORE`.
@@ -134,7 +136,8 @@ pub(super) unsafe fn complete(
     receive: impl FnOnce(Span, *mut MPI_Status) -> c_int,
 ) -> c_int {
     let mut found = empty_status();
-    // SAFETY: the posted receive is kept until the call returns; the caller vouches for the receive and the place.
+    // SAFETY: the posted receive is kept until the call returns; the caller vouches for the receive and the
+    // place.
     unsafe {
         let code = receive(posted.span(), &raw mut found);
         let result = if code == SUCCESS {
@@ -183,8 +186,8 @@ fn post(shim: &Shim, message: &Envelope, peers: &Arc<Peers>, own_handler: bool) 
 pub(crate) fn start_any(shim: &Shim, message: &Envelope, own_handler: bool) -> Result<Active, Error> {
     if message.peer == PROC_NULL {
         // The status of MPICH's own nonblocking receive from `MPI_PROC_NULL` is wrong.
-        let nobody = Delivered { source: PROC_NULL, tag: ANY_TAG, bytes: 0 };
-        return Ok(Active::new(generalized::completed(Some(nobody))?, Finish::Nothing));
+        let no_rank = Delivered { source: PROC_NULL, tag: ANY_TAG, bytes: 0 };
+        return Ok(Active::new(generalized::completed(Some(no_rank))?, Finish::Nothing));
     }
     match shim.needs_us(message) {
         Some(peers) => start(shim, message, &peers, own_handler),
@@ -194,8 +197,8 @@ pub(crate) fn start_any(shim: &Shim, message: &Envelope, own_handler: bool) -> R
 
 /// The MPI's own nonblocking receive.
 ///
-/// `own_handler`: an error must be reported to the communicator's error handler, as by the program's own call. If the MPI reports errors of
-/// other requests elsewhere, the request is a persistent one.
+/// `own_handler`: an error must be reported to the communicator's error handler, as by the program's own
+/// call. If the MPI reports errors of other requests elsewhere, the request is a persistent one.
 pub(crate) fn as_is(shim: &Shim, message: &Envelope, own_handler: bool) -> Result<Active, Error> {
     let Envelope { span, peer, tag, comm } = *message;
     let own_handler = own_handler && !shim.family.calls_own_handler();

@@ -137,7 +137,8 @@ fn start_encoded(
     shim.encode(candidate, encode)?
 }
 
-/// Starts a stream. Its head uses a synchronous send: like a long message of the MPI, the rest is not sent before the head is matched.
+/// Starts a stream. Its head uses a synchronous send: like a long message of the MPI, the rest is not sent
+/// before the head is matched.
 fn start_stream(
     shim: &Shim,
     candidate: &Candidate,
@@ -160,10 +161,12 @@ fn start_stream(
 }
 
 impl Shim {
-    /// Whether a message in this mode may be sent as a frame. The shim does not send synchronous messages as frames: a probe starts to receive a
-    /// frame, and the sender would take the completion of its send as proof that the program has received the message (the NBX algorithm: T.
-    /// Hoefler, C. Siebert, A. Lumsdaine, *Scalable Communication Protocols for Dynamic Sparse Data Exchange*, 2010). A layer without the shim
-    /// does, since its program asks for compression. Buffered ones are in the program's buffer until the MPI has sent them, so they are left there.
+    /// Whether a message in this mode may be sent as a frame. The shim does not send synchronous messages as
+    /// frames: a probe starts to receive a frame, and the sender would take the completion of its send as
+    /// proof that the program has received the message (the NBX algorithm: T. Hoefler, C. Siebert, A.
+    /// Lumsdaine, *Scalable Communication Protocols for Dynamic Sparse Data Exchange*, 2010). A layer without
+    /// the shim does, since its program asks for compression. Buffered ones are in the program's buffer until
+    /// the MPI has sent them, so they are left there.
     ///
     /// A message that is long enough, but cannot be one, is counted for the report.
     pub(crate) fn frame_of(&self, mode: Mode, message: &Envelope) -> Option<Candidate> {
@@ -189,7 +192,8 @@ impl Shim {
     }
 }
 
-/// Starts a send of this mode, as a frame or not. `detached`: the memory of the message may change before it is sent.
+/// Starts a send of this mode, as a frame or not. `detached`: the memory of the message may change before it
+/// is sent.
 pub(crate) fn start(
     shim: &Shim,
     mode: Mode,
@@ -207,8 +211,8 @@ pub(crate) fn start(
     as_is(mode, message)
 }
 
-/// Starts sends of one message to several ranks, encoded at most once, and passes each to `started`. `strategy`: that of its communicator,
-/// if it has its own.
+/// Starts sends of one message to several ranks, encoded at most once, and passes each to `started`.
+/// `strategy`: that of its communicator, if it has its own.
 pub(crate) fn start_to_each(
     shim: &Shim,
     message: &Envelope,
@@ -226,8 +230,8 @@ pub(crate) fn start_to_each(
     }
 }
 
-/// Sends our memory in place of the message, for a call that waits for that anyway: an error is one of a call with the program's own communicator, while MPICH
-/// reports those of requests to another one. The request is null.
+/// Sends our memory in place of the message, in one blocking call. So the MPI reports an error to the
+/// program's own communicator; MPICH reports errors of requests to another one. The returned request is null.
 fn send_wire(mode: Mode, wire: Arc<Wire>, message: &Envelope) -> Result<Active, Error> {
     let Envelope { peer, tag, comm, .. } = *message;
     let send = match mode {

@@ -16,8 +16,9 @@ use mpress::waiting;
 use mpress_record::CallKind;
 use std::ffi::c_int;
 
-/// Whether either half is to be done here, as a frame or packed, and the MPI will refuse neither. The MPI checks all arguments before it
-/// starts anything, while we start one half before the other; so calls that it refuses are passed on to it.
+/// Whether either half is to be done here, as a frame or packed, and the MPI will refuse neither. The MPI
+/// checks all arguments before it starts anything, while we start one half before the other; so calls that it
+/// refuses are passed on to it.
 fn ours(shim: &Shim, out: &Envelope, into: &Envelope) -> bool {
     let sends = shim.candidate(out).is_ok();
     let receives = into.span.bytes().is_some_and(|len| shim.meets_frames(into, len).is_some());
@@ -28,7 +29,8 @@ fn ours(shim: &Shim, out: &Envelope, into: &Envelope) -> bool {
         && (receives || accepted(shim, into, true))
 }
 
-/// Whether the MPI accepts the arguments of a half that needs nothing of us. Its communicator is valid, since the other half has the same.
+/// Whether the MPI accepts the arguments of a half that needs nothing of us. Its communicator is valid, since
+/// the other half has the same.
 fn accepted(shim: &Shim, half: &Envelope, wildcards: bool) -> bool {
     let Envelope { span, peer, tag, comm } = *half;
     (is_tag(tag) || (wildcards && tag == ANY_TAG))
@@ -122,8 +124,8 @@ unsafe fn nonblocking(
     }
 }
 
-/// Starts both halves. `detached`: the message sent is copied before anything can be received; `blocking`: the call itself reports errors of the receive,
-/// otherwise the completion call does.
+/// Starts both halves. `detached`: the message sent is copied before anything can be received; `blocking`:
+/// the call itself reports errors of the receive, otherwise the completion call does.
 fn start(
     shim: &Shim,
     out: &Envelope,
@@ -151,9 +153,11 @@ fn start(
     }
 }
 
-/// Cancels a receive whose other half could not be started: it must not match a later message, nor write to memory that is no longer lent.
+/// Cancels a receive whose other half could not be started: it must not match a later message, nor write to
+/// memory that is no longer lent.
 fn withdraw(shim: &Shim, mut receive: Active) {
-    // SAFETY: our own request. An error of the receive has been reported to the handler; the call returns an error of its own.
+    // SAFETY: our own request. An error of the receive has been reported to the handler; the call returns an
+    // error of its own.
     unsafe {
         real::MPI_Cancel(&raw mut receive.operation.request);
         progress::wait(shim, receive, STATUS_IGNORE);

@@ -1,4 +1,4 @@
-//! `MPI_Type_free`: what is kept for a datatype is dropped before.
+//! `MPI_Type_free`: what is kept for the datatype is dropped first.
 
 use crate::mpi::arguments;
 use crate::mpi::predefined;

@@ -1,10 +1,12 @@
-//! Measures the network for `mpress calibrate`, which loads this library as a plugin, so that the command itself needs no MPI.
+//! Measures the network for `mpress calibrate`, which loads this library as a plugin, so that the command
+//! itself needs no MPI.
 //!
-//! It exports functions that are not MPI's: [`mpress_calibrate_begin`], [`mpress_calibrate_network`] and [`mpress_calibrate_end`], called
-//! in this order by every rank. No calls are intercepted meanwhile. Errors of the MPI end the job with the MPI's own message, by the
-//! default error handler.
+//! It exports functions that are not MPI's: [`mpress_calibrate_begin`], [`mpress_calibrate_network`] and
+//! [`mpress_calibrate_end`], called in this order by every rank. No calls are intercepted meanwhile. Errors
+//! of the MPI end the job with the MPI's own message, by the default error handler.
 //!
-//! Ranks with nothing to send sleep while they wait: where there are more ranks than cores, a spinning rank takes time from the others.
+//! Ranks with nothing to send sleep while they wait: where there are more ranks than cores, a spinning rank
+//! takes time from the others.
 
 use crate::job::handshake::{Agreement, handshake};
 use crate::job::startup::make_world;
@@ -54,7 +56,8 @@ const ALONE_TIME: f64 = 0.1;
 const ALONE_TIMES: f64 = 1001.0;
 /// If a round trip takes longer than this many seconds, longer messages are left out.
 const TOO_LONG: f64 = 1.0;
-/// When all send, messages get longer until an exchange takes this many seconds; then a round has as many exchanges as take `ROUND_TIME`.
+/// When all send, messages get longer until an exchange takes this many seconds; then a round has as many
+/// exchanges as take `ROUND_TIME`.
 const EXCHANGE_TIME: f64 = 0.02;
 const ROUND_TIME: f64 = 0.3;
 const ROUNDS: usize = 3;
@@ -78,7 +81,7 @@ unsafe extern "C" fn mpress_calibrate_begin(place: *mut Place) -> c_int {
                 return Err(ERR_OTHER);
             }
         };
-        // It keeps no link.
+        // The number of the hosts is needed only to keep the link for later jobs.
         let world = make_world(COMM_WORLD, rank, nodes, 0, SameNode::Pass)?;
         let nodes = c_int::try_from(world.count()).map_err(|_| ERR_INTERN)?;
         Ok(Place { rank, ranks, nodes, world: Box::into_raw(Box::new(world)) })
@@ -92,7 +95,8 @@ unsafe extern "C" fn mpress_calibrate_begin(place: *mut Place) -> c_int {
     SUCCESS
 }
 
-/// Measures the network, if there are several nodes. On rank 0, `hear` is called for each measurement as it is made.
+/// Measures the network, if there are several nodes. On rank 0, `hear` is called for each measurement as it
+/// is made.
 ///
 /// # Safety
 /// `place` must be as `mpress_calibrate_begin` left it; `hear` must be callable with `context`.
@@ -148,10 +152,11 @@ type Neighbours = (c_int, c_int);
 
 /// The steps in which all ranks of a node send, with each rank's neighbours.
 ///
-/// Each rank sends to the rank that is as many ranks further on as the largest node
-/// has; if all nodes have that many, this is its counterpart on the next node. If one node has more ranks than all others together, some of
-/// its ranks have no neighbour on another node. First every second node sends, then the others: TCP shares the link with its own
-/// acknowledgements, so messages in both directions get little more bandwidth in total than in one.
+/// Each rank sends to the rank that is N ranks after it, where N is the number of ranks on the largest node;
+/// if all nodes have N, this is its counterpart on the next node. If one node has more ranks than all others
+/// together, some of its ranks have no neighbour on another node. First every second node sends, then the
+/// others: TCP shares the link with its own acknowledgements, so messages in both directions get little more
+/// bandwidth in total than in one.
 fn steps(world: &World, nodes: &[Vec<c_int>]) -> Vec<Neighbours> {
     let node = |rank: c_int| nodes.iter().position(|ranks| ranks.contains(&rank)).unwrap_or(0);
     let own = node(world.rank);
@@ -230,7 +235,8 @@ impl Bench {
         })
     }
 
-    /// The bandwidth in MB/s at which a rank receives while all send, the median over nodes and steps, and the length of the messages.
+    /// The bandwidth in MB/s at which a rank receives while all send, the median over nodes and steps, and
+    /// the length of the messages.
     fn together(&mut self, steps: &[Neighbours], nodes: &[Vec<c_int>]) -> Result<(usize, f64), c_int> {
         // Short enough for a hundred ranks that share one slow link.
         let mut len = 64 << 10;
@@ -280,8 +286,8 @@ impl Bench {
         Ok(slowest)
     }
 
-    /// Sends a message to one neighbour and receives one from the other. Yields the processor meanwhile: the longer the exchange takes, the
-    /// less often it is polled.
+    /// Sends a message to one neighbour and receives one from the other. Yields the processor meanwhile: the
+    /// longer the exchange takes, the less often it is polled.
     fn exchange(&mut self, (to, from): Neighbours, len: usize) -> Result<(), c_int> {
         const NAP: Duration = Duration::from_micros(20);
         let (out, into) =
@@ -325,7 +331,8 @@ fn share(mine: f64, ranks: usize) -> Result<Vec<f64>, c_int> {
     let bytes = count(size_of::<f64>())?;
     let mut request = REQUEST_NULL;
     let start = Instant::now();
-    // SAFETY: a send buffer of one number and a receive buffer of one per rank; both live until the request is complete.
+    // SAFETY: a send buffer of one number and a receive buffer of one per rank; both live until the request
+    // is complete.
     unsafe {
         let (mine, all) = ((&raw const mine).cast(), all.as_mut_ptr().cast());
         ok(PMPI_Iallgather(mine, bytes, BYTE, all, bytes, BYTE, COMM_WORLD, &raw mut request))?;

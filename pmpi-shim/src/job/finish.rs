@@ -28,7 +28,8 @@ pub(crate) struct Job {
     pub(crate) nodes: usize,
     /// Whether the program's calls are measured: on all ranks or on none.
     pub(crate) measures: bool,
-    /// Whether any rank has a report or a record of decisions to make. If so, all ranks take part in the sums, even if only rank 0 uses them.
+    /// Whether any rank has a report or a record of decisions to make. If so, all ranks take part in the
+    /// sums, even if only rank 0 uses them.
     pub(crate) wants_words: bool,
 }
 
@@ -90,8 +91,8 @@ fn after_the_world() {
     }
 }
 
-/// Number of sessions that have not ended (MPI 4.0, chapter 11): a process may end its world, and go on with the communicators of a session. Frames still
-/// come on them.
+/// Number of sessions that have not ended (MPI 4.0, chapter 11): a process may end its world, and go on with
+/// the communicators of a session. Frames still come on them.
 static SESSIONS: AtomicUsize = AtomicUsize::new(0);
 
 pub(crate) fn session_beginning(pass: impl FnOnce() -> c_int) -> c_int {
@@ -104,7 +105,8 @@ pub(crate) fn session_beginning(pass: impl FnOnce() -> c_int) -> c_int {
 
 /// `MPI_Session_finalize`. The last one that outlives the world ends the shim, while the MPI is still usable.
 pub(crate) fn session_ending(pass: impl FnOnce() -> c_int) -> c_int {
-    // Before the call: some MPIs end the world in it. A session that began while calls bypassed the shim was not counted.
+    // Before the call: some MPIs end the world in it. A session that began while calls bypassed the shim was
+    // not counted.
     let one_less = |sessions: usize| sessions.checked_sub(1);
     let before = SESSIONS.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_less);
     if before == Ok(1) {
@@ -126,14 +128,16 @@ fn end() {
     }
 }
 
-/// Waits for all ranks: each has sent and received last, and `MPI_Finalize` is a call of all ranks anyway. MPICH 4.0 over UCX and TCP hangs there if a
-/// rank that has nothing left to send ends before another (pmodels/mpich#6596), and the messages of our start and of the sums make that more likely.
+/// Waits for all ranks; all of them call `MPI_Finalize`, so all arrive here. MPICH 4.0 over UCX and TCP hangs
+/// there if a rank that has nothing left to send ends before another (pmodels/mpich#6596). Our messages at
+/// the start and for the sums would make that more likely.
 fn leave_together() {
     // SAFETY: a communicator of all ranks, each of which is here.
     let _ended_anyway = unsafe { PMPI_Barrier(all_ranks()) };
 }
 
-/// Waits for messages that belong to no request of the program; returns whether others are left, which the MPI still reads.
+/// Waits for messages that belong to no request of the program; returns whether any are left, which the MPI
+/// still reads.
 pub(crate) fn end_messages(shim: &Shim) -> bool {
     shim.requests.wait(shim);
     shim.unexpected.forget_all(shim, &shim.requests);
@@ -165,8 +169,8 @@ pub(crate) fn keep_link(engine: &Engine) {
     }
 }
 
-/// Sums the counters of all ranks; rank 0 prints the report or writes it to its file, if asked to. All ranks take part, since others may
-/// not know whether it was.
+/// Sums the counters of all ranks; rank 0 prints the report or writes it to its file, if asked to. All ranks
+/// take part: the others may not know whether rank 0 was asked to.
 fn report(job: &Job, engine: &Engine, mut ahead: [u64; 4]) {
     let settings = &job.settings;
     let mut sum = Share::of(engine);
@@ -207,7 +211,7 @@ fn in_mpi(job: &Job) -> Option<InMpi> {
     Some(InMpi::new(all, lines, &ranks, &peers))
 }
 
-/// The words of all ranks, in their order, for rank 0; as many of each.
+/// The words of all ranks in rank order, on rank 0. All ranks must give the same number.
 fn gather(job: &Job, words: &[u64]) -> Vec<u64> {
     let ranks = if job.rank == 0 { usize::try_from(job.ranks).unwrap_or(0) } else { 0 };
     let mut all = vec![0; words.len() * ranks];
@@ -242,7 +246,8 @@ fn recorded(job: &Job, here: &Recorded) {
     }
 }
 
-/// A communicator of all ranks: the layer's own, if there is one. On the program's, messages of a collective that failed may be left over.
+/// A communicator of all ranks: the layer's own, if there is one. On the program's, messages of a collective
+/// that failed may be left over.
 fn all_ranks() -> MPI_Comm {
     let own = state::shared().map(|shim| shim.private.comm);
     own.filter(|comm| *comm != COMM_NULL).unwrap_or(COMM_WORLD)

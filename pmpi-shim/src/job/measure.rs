@@ -40,7 +40,8 @@ impl Exchange for Messages {
     fn sums(&mut self, numbers: [u64; 2]) -> Result<[u64; 2], c_int> {
         let (mut sums, mut request) = ([0_u64; 2], REQUEST_NULL);
         let (from, to) = (numbers.as_ptr().cast(), sums.as_mut_ptr().cast());
-        // SAFETY: two numbers and valid output pointers, which live until the operation is complete, or the job ends.
+        // SAFETY: two numbers and valid output pointers, which live until the operation is complete, or the
+        // job ends.
         let code = unsafe { PMPI_Iallreduce(from, to, 2, UINT64_T, SUM, self.comm, &raw mut request) };
         fatal::await_all(ok(code).map(|()| request));
         Ok(sums)

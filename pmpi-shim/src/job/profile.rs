@@ -1,4 +1,5 @@
-//! Measures how long the program spends in wrapped calls, for the report: by call, by communicator and by peer.
+//! Measures how long the program spends in wrapped calls, for the report: by call, by communicator and by
+//! peer.
 
 mod about;
 
@@ -10,7 +11,7 @@ use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-// The names of these calls, without large-count forms: `CALLS`.
+// `CALLS`: the names of the wrapped calls, without large-count forms.
 include!(concat!(env!("OUT_DIR"), "/names.rs"));
 
 static IS_ON: AtomicBool = AtomicBool::new(false);
@@ -34,7 +35,8 @@ pub(crate) fn measure(ranks: c_int) {
     IS_ON.store(true, Relaxed);
 }
 
-/// Measures a call until dropped, unless it is made within another call: by the MPI, or by an error handler of the program.
+/// Measures a call until dropped, unless it is made within another call: by the MPI, or by an error handler
+/// of the program.
 #[must_use]
 pub(crate) struct Spent {
     call: Option<Measured>,
@@ -46,7 +48,8 @@ struct Measured {
     start: Instant,
 }
 
-/// Measures the call with this index in [`CALLS`], which is `about` this. Inlined, so that the place on the stack is the caller's.
+/// Measures the call with this index in [`CALLS`], which is `about` this. Inlined, so that the place on the
+/// stack is the caller's.
 #[inline(always)]
 pub(crate) fn in_call(call: usize, about: impl FnOnce() -> About) -> Spent {
     if !IS_ON.load(Relaxed) {
@@ -76,7 +79,7 @@ impl Drop for Spent {
     }
 }
 
-/// For each of [`CALLS`], the number of calls; and for each, the nanoseconds in it.
+/// The number of calls for each of [`CALLS`], and the nanoseconds spent in them.
 pub(crate) fn counts() -> [Vec<u64>; 2] {
     let words = |of: fn(&Counter) -> &AtomicU64| {
         COUNTERS.iter().map(move |counter| of(counter).load(Relaxed)).collect()

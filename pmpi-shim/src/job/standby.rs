@@ -1,5 +1,6 @@
-//! A job without frames, such as one on a single node: calls bypass the shim until the program commits a datatype that the shim packs
-//! faster than the MPI. Then the shim becomes active in this process, without telling others: it sends ordinary messages.
+//! A job without frames, such as one on a single node: calls bypass the shim until the program commits a
+//! datatype that the shim packs faster than the MPI. Then the shim becomes active in this process, without
+//! telling others: it sends ordinary messages.
 
 use crate::messages::datatypes;
 use crate::mpi::nested;

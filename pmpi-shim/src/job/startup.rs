@@ -1,7 +1,7 @@
 //! The handshake after `MPI_Init`.
 //!
-//! Frames are used only if the handshake finds all ranks of the world alike ([`mpress::job`]). A rank with invalid settings sends an
-//! invalid word, so that all ranks pass their calls on.
+//! Frames are used only if the handshake finds all ranks of the world alike ([`mpress::job`]). A rank with
+//! invalid settings sends an invalid word, so that all ranks pass their calls on.
 
 use crate::job::finish::{self, Job};
 use crate::job::handshake::{Agreement, handshake};
@@ -45,13 +45,15 @@ pub(crate) fn starting(init: impl FnOnce() -> c_int) -> c_int {
     let wanted = settings.as_ref().ok().filter(|settings| !settings.disable);
     let for_the_mpi = wanted.and_then(setting_of_the_mpi);
     if let Some((name, value)) = for_the_mpi {
-        // SAFETY: programs call this before they start threads that read the environment; MPIs change it in the same call.
+        // SAFETY: programs call this before they start threads that read the environment; MPIs change it in
+        // the same call.
         unsafe { std::env::set_var(name, value) };
     }
     let code = init();
     if let Some((name, _)) = for_the_mpi {
-        // Programs that this one starts are not to have it.
-        // SAFETY: as above. Threads of the MPI may read the environment: the C library moves entries of its list, and frees nothing.
+        // Programs that this one starts must not inherit it.
+        // SAFETY: as above. Threads of the MPI may read the environment: the C library moves entries of its
+        // list, and frees nothing.
         unsafe { std::env::remove_var(name) };
     }
     if code != SUCCESS || finish::is_expected() {
@@ -73,7 +75,8 @@ fn setting_of_the_mpi(settings: &Settings) -> Option<(&'static str, &'static str
         Family::Mpich if settings.strategy != Strategy::Off && settings.streams != mpress::Streams::Off => {
             (UCX_THRESHOLD, "128k")
         }
-        // By default a rank accepts its first connection up to 10 ms late, and each step of the handshake makes one.
+        // By default a rank accepts its first connection up to 10 ms late, and each step of the handshake
+        // makes one.
         Family::OpenMpi => (OPEN_MPI_TICK, "100"),
         _ => return None,
     };
@@ -127,7 +130,7 @@ fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
     be_called_at_the_end()
 }
 
-/// Names the variables that are no settings; a program may attach many layers.
+/// Names the variables that are no settings. Once, since a program may attach many layers.
 pub(crate) fn name_unknown(settings: &Settings, rank: c_int) {
     static SAID: Once = Once::new();
     if let Some(line) = settings.unknown_line().filter(|_| rank == 0) {
@@ -135,7 +138,8 @@ pub(crate) fn name_unknown(settings: &Settings, rank: c_int) {
     }
 }
 
-/// Tells the plans of datatypes what the heuristics say of this machine's memory. Of a file that cannot be used, rank 0 says why.
+/// Tells the plans of datatypes what the heuristics say of this machine's memory. If their file cannot be
+/// used, rank 0 says why.
 pub(crate) fn describe_machine(settings: &Settings, rank: c_int) {
     if let Err(error) = datatypes::use_heuristics(settings)
         && rank == 0
@@ -187,11 +191,13 @@ fn make_recorder(world: &World, settings: &Settings) -> Option<Recorder> {
     Recorder::start(settings, &run, world.node(world.rank) == Some(world.rank))
 }
 
-/// `MPI_Finalize` first deletes the attributes of `MPI_COMM_SELF`, the latest first. Ours is older than any of the program's, so it is
-/// deleted last: the program's own callbacks may still send messages, with the shim active.
+/// `MPI_Finalize` first deletes the attributes of `MPI_COMM_SELF`, the latest first. Ours is older than any
+/// of the program's, so it is deleted last: the program's own callbacks may still send messages, with the
+/// shim active.
 fn be_called_at_the_end() -> Result<(), c_int> {
     let mut keyval = KEYVAL_INVALID;
-    // SAFETY: callbacks of the right type, and a valid output pointer. The attribute keeps the freed key alive.
+    // SAFETY: callbacks of the right type, and a valid output pointer. The attribute keeps the freed key
+    // alive.
     unsafe {
         ok(PMPI_Comm_create_keyval(
             Some(not_copied),

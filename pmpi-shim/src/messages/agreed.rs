@@ -1,5 +1,5 @@
-//! All ranks of a communicator make a collective in the same way, here or by the MPI: what they agree on for
-//! that, and the tag of the messages.
+//! What the ranks of a communicator agree on so that all of them make a collective in the same way, here or
+//! by the MPI; and the tag of its messages.
 //!
 //! All ranks count the same calls, so their decisions are equal. A call takes one decision, and takes it
 //! last: when the MPI is known to accept this rank's arguments. So a refused call has changed nothing, and
@@ -27,21 +27,21 @@ pub(crate) struct Collectives {
     tag: OnceLock<Option<c_int>>,
     /// Whether a collective that needs no tag has been made.
     begun: AtomicBool,
-    /// For each of [`Raced`].
+    /// Indexed by [`Raced`].
     races: [Race; Raced::ALL],
-    /// For broadcasts and all-gathers that the MPI relays as frames.
+    /// For broadcasts and all-gathers that the MPI relays as frames, indexed by [`Raced`].
     frames: [Outcome; 2],
-    /// For all-to-alls with blocks of several lengths.
+    /// The vote in all-to-alls with blocks of several lengths.
     varied: Outcome,
     /// Number of collectives made here so far.
     made: AtomicU32,
 }
 
-/// Where the program wants the request of a nonblocking call.
+/// Where a nonblocking call of the program gets its request.
 #[derive(Clone, Copy)]
-pub(crate) struct Wanted(*mut MPI_Request);
+pub(crate) struct RequestPlace(*mut MPI_Request);
 
-impl Wanted {
+impl RequestPlace {
     /// # Safety
     /// This must be the output argument of a call of the program that is under way.
     pub(crate) unsafe fn new(request: *mut MPI_Request) -> Self {
@@ -58,7 +58,7 @@ impl Wanted {
 #[derive(Clone, Copy)]
 pub(crate) enum How {
     Blocking(MPI_Comm),
-    Nonblocking(MPI_Comm, Wanted),
+    Nonblocking(MPI_Comm, RequestPlace),
 }
 
 impl How {
@@ -71,15 +71,16 @@ impl How {
 
 /// What decides whether a collective of point-to-point messages is made here.
 pub(crate) enum By<'a> {
-    /// Whether the communicator has a tag; a blocking call agrees on it.
+    /// Whether the communicator has a tag. If it has none yet, the ranks agree on one in a blocking call.
     Tag,
-    /// Whether it has one already: a rank with a short block may be far ahead, and waits for no other one.
+    /// Whether the communicator has a tag already: a rank with a short block may be far ahead, and must not
+    /// wait for the others.
     EarlierTag,
-    /// A vote on whether any rank has a long block to send, since no rank knows the lengths of all blocks:
-    /// whether this rank has one. The outcome stands for some calls. A vote makes ranks wait for each other,
-    /// which a nonblocking call must not do; it uses the last outcome.
+    /// A vote on whether any rank has a long block to send, since no rank knows the lengths of all blocks.
+    /// The function says whether this rank has one. The outcome holds for some calls. A vote makes ranks wait
+    /// for each other, which a nonblocking call must not do; it uses the last outcome.
     Vote(&'a dyn Fn() -> bool),
-    /// What has been fastest for calls of this sort, which are blocking; the number of bytes of this one.
+    /// What has been fastest for blocking calls of this sort; the number of bytes of this one.
     Race(Raced, usize),
 }
 
@@ -118,8 +119,8 @@ impl Collectives {
         Ok(Turn { way, here, of })
     }
 
-    /// Decides about a blocking broadcast or all-gather. `in_chunks`: whether its blocks would go in chunks,
-    /// if there is a tag, and by what it is decided then.
+    /// Decides about a blocking broadcast or all-gather. `in_chunks`: how to decide if its blocks may go in
+    /// chunks, for which a tag is needed.
     ///
     /// # Errors
     /// As for `decide`.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Greatest number of such bytes. A message that would exceed it goes or comes as it is, unless nothing else is being sent or received.
+/// Greatest number of such bytes. A message that would exceed it is sent or received unchanged, unless
+/// nothing else is being sent or received.
 const MOST: usize = 64 << 20;
 
 /// The bytes of frames, copies and chunks whose sends, or of buffers whose receives, are not complete.
@@ -15,7 +16,7 @@ impl Pending {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Whether a message of `len` bytes may be kept, too.
+    /// Whether another message of `len` bytes may be kept.
     pub(crate) fn has_room(&self, len: usize) -> bool {
         let bytes = self.bytes();
         bytes == 0 || bytes.checked_add(len).is_some_and(|bytes| bytes <= MOST)

@@ -1,4 +1,5 @@
-//! Knowledge about the job and the MPI, from `MPI_Init` on, with which messages are encoded, sent, received and decoded.
+//! What must be known about the job and the MPI to encode, send, receive and decode messages; complete after
+//! `MPI_Init`.
 
 use crate::messages::agreed::Private;
 use crate::messages::budget::Pending;
@@ -28,7 +29,7 @@ pub struct Context {
     /// 2^30 bytes as one datatype: counts are `int`, but messages may be longer.
     pub(crate) gibibyte: MPI_Datatype,
     pub(crate) receive_memory: Arc<ReceiveMemory>,
-    /// The communicator for messages of the layer's collectives.
+    /// The communicator for messages of collectives and streams.
     pub(crate) private: Private,
     pub(crate) pending: Pending,
     /// The bytes of our own buffers that posted receives may fill.
@@ -40,13 +41,13 @@ pub struct Context {
     pub(crate) strategy: Strategy,
     /// Whether anything in collectives may be compressed.
     pub(crate) collectives: bool,
-    /// Whether collectives in chunks must show that they are faster than the MPI's.
+    /// Whether collectives must show that they are faster here than by the MPI.
     pub(crate) races: bool,
     pub(crate) reduce: Reduce,
     /// Whether several threads may call the MPI at the same time.
     pub(crate) multiple: bool,
     pub(crate) family: Family,
-    /// Statistics of messages taken ahead.
+    /// Statistics of prefetched messages.
     pub(crate) ahead: Ahead,
     /// Records the program's calls, if the settings ask for it.
     pub(crate) recorder: Option<Recorder>,

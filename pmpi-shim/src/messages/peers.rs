@@ -1,4 +1,4 @@
-//! The peers of a communicator, with which frames are exchanged: processes of this job on other nodes.
+//! The peers of a communicator: its ranks, and with which of them frames are exchanged.
 
 mod ending;
 
@@ -31,9 +31,10 @@ pub(crate) struct Peers {
     pub(crate) number: OnceLock<u32>,
     /// The communicator's line in the report's table, once it has one.
     pub(crate) line: OnceLock<usize>,
-    /// The communicator's own strategy, if the program has given it one by an info: MPIs drop hints that they do not know.
+    /// The communicator's own strategy, if the program has given it one by an info: MPIs drop hints that they
+    /// do not know.
     strategy: OnceLock<Mutex<Strategy>>,
-    /// The program has freed the handle; pending operations go on.
+    /// Whether the program has freed the handle. Pending operations go on.
     freed: AtomicBool,
 }
 
@@ -81,7 +82,8 @@ impl Peers {
         self.freed.load(Ordering::Acquire)
     }
 
-    /// Whether messages to or from this rank may be sent as frames. For `MPI_ANY_SOURCE`, whether those of any rank may.
+    /// Whether messages to or from this rank may be sent as frames. For `MPI_ANY_SOURCE`, whether those of
+    /// any rank may.
     pub(crate) fn frames_with(&self, rank: c_int) -> bool {
         if rank == ANY_SOURCE {
             return self.any;
@@ -130,7 +132,7 @@ impl Peers {
 /// Counts communicators that were freed: then another one may have the same handle.
 static FREED: AtomicU64 = AtomicU64::new(0);
 
-/// A communicator and its attribute, which is there as long as that count stays.
+/// A communicator and its attribute, which is valid while [`FREED`] has the same value.
 #[derive(Clone, Copy)]
 struct Latest {
     /// Our key, the communicator, and the count.
@@ -139,7 +141,8 @@ struct Latest {
 }
 
 thread_local! {
-    /// The communicator that this thread has used last: programs use few, and asking the MPI takes longer than all the rest of a short message.
+    /// The communicator that this thread has used last: programs use few, and asking the MPI takes longer
+    /// than all the rest of a short message.
     static LATEST: Cell<Option<Latest>> = const { Cell::new(None) };
 }
 
@@ -176,14 +179,15 @@ impl Context {
                     LATEST.set(Some(Latest { of, peers }));
                 }
             }
-            // Only `make_peers` and `copied` store under our key, a leaked `Arc`; the attribute owns one count until `give_back` releases it,
-            // and the communicator is live while the caller uses it.
+            // Only `make_peers` and `copied` store under our key, a leaked `Arc`; the attribute owns one
+            // count until `give_back` releases it, and the communicator is live while the caller uses it.
             Arc::increment_strong_count(peers);
             Ok(Some(Arc::from_raw(peers)))
         }
     }
 
-    /// Determines the peers and keeps them. One thread at a time: the value kept by another thread must not be replaced.
+    /// Determines the peers and keeps them. One thread at a time: the value kept by another thread must not
+    /// be replaced.
     fn make_peers(&self, comm: MPI_Comm) -> Option<Arc<Peers>> {
         let _turn = crate::locked(&self.peers_turn);
         if let Some(peers) = self.kept_peers(comm).ok()? {
@@ -203,7 +207,8 @@ impl Context {
         Some(peers)
     }
 
-    /// The peers for a collective; the result is the same on all ranks. Collectives on inter-communicators are left to the MPI.
+    /// The peers for a collective; the result is the same on all ranks. Collectives on inter-communicators
+    /// are left to the MPI.
     pub(crate) fn collective_peers(&self, comm: MPI_Comm) -> Option<Arc<Peers>> {
         if !self.collectives {
             return None;
@@ -216,8 +221,9 @@ impl Context {
         self.collective_peers(comm).filter(|peers| peers.has(root))
     }
 
-    /// Finds the peers. A communicator with a process from outside this job's world (spawned, connected) has none, since such a process
-    /// took no part in the handshake. All members get the same result, from local data.
+    /// Finds the peers. A communicator with a process from outside this job's world (spawned, connected) has
+    /// none, since such a process took no part in the handshake. All members get the same result, from local
+    /// data.
     fn find_peers(&self, comm: MPI_Comm) -> Option<Peers> {
         let mut inter = 0;
         // SAFETY: the caller's communicator; valid output pointers; groups are freed.
@@ -258,8 +264,9 @@ impl Context {
     }
 }
 
-/// The copy callback of the attribute: a duplicate has the communicator's own strategy, as it has its hints (MPI 4.0, section 7.4.2). Without one, it
-/// finds its peers when they are asked for.
+/// The copy callback of the attribute: a duplicate has the communicator's own strategy, as it has its hints
+/// (MPI 4.0, section 7.4.2). If there is none, nothing is copied, and the duplicate finds its peers when they
+/// are needed.
 pub(crate) unsafe extern "C" fn copied(
     _: MPI_Comm,
     _: c_int,
@@ -283,7 +290,8 @@ pub(crate) unsafe extern "C" fn copied(
     SUCCESS
 }
 
-/// Gives back the peers that a communicator, which is being freed, keeps as an attribute; returns whether it may still be used.
+/// Gives back the peers that a communicator, which is being freed, keeps as an attribute; returns whether it
+/// may still be used.
 ///
 /// # Safety
 /// `kept` must be the attribute's value, which is released once.

@@ -1,6 +1,7 @@
-//! A receive that may bring a frame: posted as the program's call says, and decoded when it completes.
+//! A receive that may bring a frame. It is posted in place of the program's, and decoded when it completes.
 //!
-//! A frame is shorter than its message, so it fits the program's buffer. It is moved out of the buffer and decoded into it.
+//! A frame is shorter than its message, so it fits the program's buffer. It is moved out of the buffer and
+//! decoded into it.
 
 mod ahead;
 mod bounce;
@@ -52,8 +53,8 @@ enum Came {
 
 /// The buffer that the MPI writes to.
 enum Place {
-    /// The program's buffer, as these bytes if it is contiguous. It has no claim if nothing else is received meanwhile, or if memory was
-    /// short.
+    /// The program's buffer, as these bytes if it is contiguous. It has no claim if nothing else is received
+    /// meanwhile, or if memory was short.
     Program(Option<ByteSpan>, Option<Claim>),
     /// Our own buffer, whose content is then moved to the program's.
     Bounce(Bounce),
@@ -78,7 +79,8 @@ impl Posted {
         let ends_anywhere = || context.family.takes_partial_elements() || !peers.frames_with(message.peer);
         let is_faster = || context.received.has_room(capacity) && context.reordered(memory.span(), capacity);
         let mut by_elements = !memory.is_contiguous() && (!ends_anywhere() || is_faster());
-        // Longer ones in a GPU's memory would need absolute addresses, for which an MPI cannot tell whose memory they are.
+        // Longer ones in a GPU's memory would need absolute addresses, for which an MPI cannot tell whose
+        // memory they are.
         if by_elements
             && c_int::try_from(capacity).is_ok()
             && let Some(bytes) = memory.as_bytes(context)
@@ -94,7 +96,8 @@ impl Posted {
                 (claim, free)
             }
         };
-        // If memory is short, a frame is an error of the MPI, or damaged, but its sender does not wait for ever.
+        // Without memory for the buffer, a frame becomes an error of the MPI, or is damaged; but its sender
+        // does not wait for ever.
         let bounce = if free { None } else { Bounce::new(context, capacity)? };
         let place = bounce.map_or(Place::Program(bytes, claim), Place::Bounce);
         Ok(Self { place, memory, peers, comm: message.comm, came: None, ahead: None, _held: held })
@@ -122,8 +125,8 @@ impl Posted {
         }
     }
 
-    /// Decodes what has come of a message in chunks, once `look` at the MPI's request says that its head has been received. Returns whether
-    /// the whole message has come, so that the request may be completed.
+    /// Decodes what has come of a message in chunks, once `look` says that the MPI has received its head.
+    /// Returns whether the whole message has come, so that the request may be completed.
     pub(crate) fn advance(&mut self, context: &Context, look: impl FnOnce() -> Look) -> bool {
         if self.came.is_none() {
             // A smaller buffer has no room for a message in chunks.

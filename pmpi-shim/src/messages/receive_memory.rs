@@ -1,9 +1,10 @@
-//! Pending receives that the MPI writes directly to the program's memory. A frame stays there until it is decoded, so nothing else may be
-//! written there before.
+//! Pending receives that the MPI writes directly to the program's memory. A frame stays there until it is
+//! decoded, so nothing else may be written there before.
 //!
-//! The standard forbids pending receives that share memory (MPI 3.1, section 3.7.2), but benchmarks post whole windows of receives into one
-//! buffer. So a receive whose memory overlaps that of a pending one uses our own buffer, and so does every later one in that memory
-//! ([`ReceiveMemory::claim`]). If its message comes first, it is kept, and written to the program's memory when nothing is pending there any more
+//! The standard forbids pending receives that share memory (MPI 3.1, section 3.7.2), but benchmarks post
+//! whole windows of receives into one buffer. So a receive whose memory overlaps that of a pending one uses
+//! our own buffer, and so does every later one in that memory ([`ReceiveMemory::claim`]). If its message
+//! comes first, it is kept, and written to the program's memory when nothing is pending there any more
 //! ([`ReceiveMemory::keep`]).
 //!
 //! Receives that cannot bring a frame are left to the MPI and not tracked here.
@@ -24,7 +25,8 @@ pub(crate) struct Memory {
     span: Span,
     /// In bytes.
     capacity: usize,
-    /// Whether the bytes of a message have the same order in memory as on the wire, and the host may read them.
+    /// Whether the bytes of a message have the same order in memory as on the wire, and the host may read
+    /// them.
     contiguous: bool,
 }
 
@@ -44,12 +46,14 @@ impl Memory {
         self.capacity
     }
 
-    /// Whether the bytes of a message have the same order in memory as on the wire, and the host may read them.
+    /// Whether the bytes of a message have the same order in memory as on the wire, and the host may read
+    /// them.
     pub(crate) fn is_contiguous(&self) -> bool {
         self.contiguous
     }
 
-    /// Its address range. For a datatype with gaps only the first byte counts: the columns of an array interleave, but share no memory.
+    /// Its address range. For a datatype with gaps only the first byte counts: the columns of an array
+    /// interleave, but share no memory.
     fn range(&self) -> Range<usize> {
         let start = self.span.ptr().addr();
         if self.contiguous {
@@ -75,15 +79,17 @@ struct Waiting {
 /// The pending receives, and what waits for them.
 #[derive(Default)]
 pub(crate) struct ReceiveMemory {
-    /// The ends of their memory by its start, and the numbers of their claims. They do not overlap.
+    /// By the start of a receive's memory, its end and the number of the claim. The ranges do not overlap.
     pending: Mutex<BTreeMap<usize, (usize, usize)>>,
-    /// Claims may be left of receives that are over.
+    /// Whether there may be claims of receives that are over.
     distrusts: AtomicBool,
     /// Ranges in which receives have overlapped, the latest last.
     shared: Mutex<Vec<Range<usize>>>,
     count: AtomicUsize,
-    /// In the order in which they came, and whether there are any. Locked while they are written: the program may use its memory again only after that.
+    /// Messages that wait, in the order in which they came. Locked while they are written: the program may
+    /// use its memory again only after that.
     kept: Mutex<Vec<Waiting>>,
+    /// Whether there are any.
     has_kept: AtomicBool,
 }
 
@@ -104,7 +110,8 @@ impl Drop for Claim {
     }
 }
 
-/// Whether a pending receive overlaps this range. They do not overlap each other, so at most one begins before it.
+/// Whether a pending receive overlaps this range. They do not overlap each other, so at most one begins
+/// before it.
 fn overlaps(pending: &BTreeMap<usize, (usize, usize)>, range: &Range<usize>) -> bool {
     let mut before = pending.range(..range.start);
     before.next_back().is_some_and(|(_, (end, _))| *end > range.start)
@@ -121,8 +128,8 @@ impl ReceiveMemory {
         self.count.load(Ordering::Acquire) > 0 && overlaps(&self.lock(), &memory.range())
     }
 
-    /// Claims this memory for a receive to be posted; `None` if receives share it, or have done so before: programs that share memory once
-    /// do it again.
+    /// Claims this memory for a receive to be posted; `None` if receives share it, or have done so before:
+    /// programs that share memory once do it again.
     pub(crate) fn claim(self: &Arc<Self>, memory: &Memory) -> Option<Claim> {
         let range = memory.range();
         let mut shared = crate::locked(&self.shared);
@@ -151,14 +158,15 @@ impl ReceiveMemory {
             pending.retain(|start, (end, _)| *end <= range.start || range.end <= *start);
         }
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        // An entry beyond all memory, so that the map keeps its memory.
+        // An entry beyond all addresses: a map that is never empty keeps its allocation.
         pending.entry(usize::MAX).or_insert((usize::MAX, usize::MAX));
         pending.insert(range.start, (range.end, number));
         self.count.store(pending.len() - 1, Ordering::Release);
         Some(Claim { all: Arc::clone(self), start: range.start, number })
     }
 
-    /// A call was left by a jump, and its claims remain. The program may have taken back the memory of what waits for them.
+    /// A call was left by a jump, and its claims remain. Messages that wait for claims to end are dropped:
+    /// the program may have taken back their memory.
     pub(crate) fn distrust(&self) {
         self.distrusts.store(true, Ordering::Relaxed);
         crate::locked(&self.kept).clear();

@@ -1,5 +1,5 @@
-//! Records the program's calls: its receive calls (`MPRESS_TRACE`), and samples of the messages that it sends (`MPRESS_RECORD`). Without
-//! these settings there is no recorder, and a call costs one branch.
+//! Records the program's calls: its receive calls (`MPRESS_TRACE`), and samples of the messages that it sends
+//! (`MPRESS_RECORD`). Without these settings there is no recorder, and a call costs one branch.
 
 mod callsite;
 

@@ -1,4 +1,5 @@
-//! Selects the calls and messages to record, and passes them to the [`Recorder`](crate::messages::recorder::Recorder).
+//! Selects the calls and messages to record, and passes them to the
+//! [`Recorder`](crate::messages::recorder::Recorder).
 
 use crate::messages::context::Context;
 use crate::messages::recorder::{Asked, Receive, Sampling, Tracing};
@@ -93,7 +94,8 @@ impl Context {
         self.sampled(message).is_some()
     }
 
-    /// The sampling, and the destination's rank in the world, for messages to other processes that are long enough to be compressed.
+    /// The sampling, and the destination's rank in the world, for messages to other processes that are long
+    /// enough to be compressed.
     fn sampled(&self, message: &Envelope) -> Option<(&Sampling, c_int)> {
         let sampling = self.recorder.as_ref()?.sampling.as_ref()?;
         if message.tag < 0 || message.peer < 0 || message.span.bytes()? < FLOOR {

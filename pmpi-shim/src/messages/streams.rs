@@ -1,11 +1,13 @@
 //! Long messages in chunks, so that they are encoded, sent and decoded at the same time (cMPI, section 2.4).
 //!
-//! The head of a stream is a frame that is sent like its message: receives and probes match it. The chunks of its tail are sent on the
-//! private communicator, with a tag of the stream. All of them are started in the call that starts the message, so the MPI does the rest in
-//! whatever call this process makes next; a call that waits for the message itself starts most of them when the head has been matched, a window at a time.
-//! A send is complete when its head and all its chunks are. But the receiver may wait in a call of
-//! the MPI that receives no chunks, for a message that this process sends only after this one: so once the head has been matched, a send is
-//! not waited for without end ([`Streams::patience`]), and the chunks that are left then belong to no request.
+//! The head of a stream is a frame that is sent like its message: receives and probes match it. The chunks of
+//! its tail are sent on the private communicator, with a tag of the stream. All of them are started in the
+//! call that starts the message, so the MPI does the rest in whatever call this process makes next; a call
+//! that waits for the message itself starts most of them when the head has been matched, a window at a time.
+//! A send is complete when its head and all its chunks are. But the receiver may wait in a call of the MPI
+//! that receives no chunks, for a message that this process sends only after this one: so once the head has
+//! been matched, the sender waits only for a limited time ([`Streams::patience`]). Chunks that are left then
+//! belong to no request.
 
 mod arriving;
 mod departing;
@@ -24,10 +26,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Bytes of a tail that are started before the head has been matched, by a call that waits for that: they wait in the receiver's MPI.
+/// Bytes of a tail that are started before the head has been matched, by a call that waits for that: they
+/// wait in the receiver's MPI.
 const AHEAD: usize = 128 << 10;
 
-/// Greatest number of bytes of messages whose tails go ahead of their receivers. A message that would exceed it is sent in one frame.
+/// Greatest number of bytes of messages whose tails go ahead of their receivers. A message that would exceed
+/// it is sent in one frame.
 const MOST_AHEAD: usize = 16 << 20;
 
 /// Greatest number of streams pending at a time, less than the number of their tags.
@@ -36,7 +40,7 @@ const MOST_STREAMS: usize = 1 << 10;
 /// Bytes of memory that are left for other uses while a stream is encoded.
 const SPARE: usize = 1 << 20;
 
-/// The estimate of the network may be wrong, and a receiver without a processor of its own late.
+/// The estimate of the network may be wrong, and a receiver that shares its processor may be late.
 const LEAST_PATIENCE: Duration = Duration::from_millis(20);
 const MOST_PATIENCE: Duration = Duration::from_secs(1);
 /// The waiting time is halved at most this many times.
@@ -74,12 +78,12 @@ pub(crate) struct Streams {
     busy: AtomicUsize,
     /// The bytes of all that is being sent.
     pending: Pending,
-    /// Messages that have not been matched, of calls that do not wait for that.
+    /// The bytes of messages that have not been matched, sent by calls that do not wait for that.
     ahead: Pending,
     /// Sends that no longer belong to a request, by stream, and their number.
     left: Mutex<Vec<VecDeque<Send>>>,
     are_left: AtomicUsize,
-    /// Tails being received that are not wanted.
+    /// Tails that are received only to be dropped.
     dropped: Mutex<Vec<Arriving>>,
     /// How often in a row a tail was waited for in vain.
     vain: AtomicU32,
@@ -104,7 +108,8 @@ impl Streams {
         }
     }
 
-    /// Whether this process sends no streams, and drops none. Then nothing needs to be advanced, and it may wait in the MPI.
+    /// Whether this process sends no streams, and drops none. Then nothing needs to be advanced, and it may
+    /// wait in the MPI.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.busy.load(Ordering::Acquire) == 0
@@ -130,13 +135,15 @@ impl Streams {
         time.saturating_sub(Duration::from_nanos(of(least, 1 << 20, len)))
     }
 
-    /// A number for a stream of a message of `len` bytes; `None` if the message is better sent in one frame. `holds`: the call waits for its receiver.
+    /// A number for a stream of a message of `len` bytes; `None` if the message is better sent in one frame.
+    /// `holds`: the call waits for its receiver.
     pub(crate) fn admit(&self, len: usize, holds: bool) -> Option<u32> {
         let is_early = !holds && self.ahead.bytes().saturating_add(len) > MOST_AHEAD;
         if is_early || self.busy.load(Ordering::Relaxed) >= MOST_STREAMS {
             return None;
         }
-        // Once the head is sent, there must be memory for the rest. This allocates and frees it without touching it.
+        // Once the head is sent, there must be memory for the rest. This allocates and frees it without
+        // touching it.
         let room = len.saturating_add(len / 16).saturating_add(SPARE);
         Vec::<u8>::new().try_reserve_exact(room).ok()?;
         let burnt = crate::locked(&self.burnt);
@@ -145,11 +152,12 @@ impl Streams {
             .find(|id| !burnt.contains(&self.tag_of(*id)))
     }
 
-    /// How long the sender of a stream waits for its tail, once the head has been matched, while no chunk leaves: twice what the network takes for all that is
-    /// pending, and less and less where that was in vain.
+    /// How long the sender of a stream waits for its tail, once the head has been matched, while no chunk
+    /// leaves: twice what the network takes for all that is pending, and half as long after each time in
+    /// vain.
     ///
-    /// An MPI calls a short message sent when it has copied it. If a program went on computing then, chunks would stay where they are until its
-    /// next call. So the last one is sent synchronously.
+    /// An MPI calls a short message sent when it has copied it. If a program went on computing then, chunks
+    /// would stay where they are until its next call. So the last one is sent synchronously.
     fn patience(&self, byte_ns: f64, id: u32) -> Duration {
         let ns = self.pending.bytes() as f64 * byte_ns;
         let vain = if id.is_multiple_of(TRIED_AGAIN) { 0 } else { self.vain.load(Ordering::Relaxed) };
@@ -157,7 +165,7 @@ impl Streams {
             / (1 << vain.min(MOST_VAIN))
     }
 
-    /// A tail has been received within that time, or not.
+    /// Notes whether a tail has been received within that time.
     fn waited(&self, received: bool) {
         let vain = self.vain.load(Ordering::Relaxed);
         self.vain.store(if received { 0 } else { (vain + 1).min(MOST_VAIN) }, Ordering::Relaxed);
@@ -169,7 +177,7 @@ impl Streams {
         self.are_left.load(Ordering::Acquire) > 0
     }
 
-    /// Finishes sends that no longer belong to a request; returns whether others are left.
+    /// Finishes sends that no longer belong to a request; returns whether any are left.
     pub(crate) fn sweep(&self) -> bool {
         let mut left = crate::locked(&self.left);
         left.retain_mut(|sends| {
@@ -191,7 +199,8 @@ impl Streams {
     }
 }
 
-/// Drops the sends that are over, up to the first that is not, but for synchronous ones. A failed one is: its missing data is noticed elsewhere.
+/// Drops the sends that are over, up to the first that is not; pending synchronous ones are skipped. A failed
+/// send is over, too: its missing data is noticed elsewhere.
 fn drop_sent(sends: &mut VecDeque<Send>) {
     let mut stop = false;
     sends.retain_mut(|send| {

@@ -37,7 +37,7 @@ impl Candidate {
         self.dest
     }
 
-    /// The same message, encoded by this strategy if it is given one.
+    /// The same message, with this strategy if one is given.
     pub(crate) fn by(self, strategy: Option<Strategy>) -> Self {
         Self { strategy: strategy.or(self.strategy), ..self }
     }
@@ -54,7 +54,7 @@ impl Candidate {
     }
 }
 
-/// The data to encode.
+/// The elements to encode.
 pub(crate) enum Raw<'a> {
     Bytes(&'a [u8]),
     Elements(Elements<'a>),
@@ -106,7 +106,7 @@ impl Wire {
     #[allow(clippy::arc_with_non_send_sync, reason = "its handle is a plain value, see `state`")]
     pub(crate) fn new(context: &Context, mut memory: Buffer) -> Result<Arc<Self>, c_int> {
         let bytes = context.byte_span(memory.as_mut_ptr(), memory.len())?;
-        // Its room, of which an encoder may have used more than the result needs.
+        // The whole buffer counts: it may be longer than the frame.
         let counted = context.pending.add(memory.room().len());
         Ok(Arc::new(Self { bytes, memory, is_frame: true, _counted: counted }))
     }
@@ -132,11 +132,12 @@ pub fn as_kind<R>(kind: Kind, call: impl FnOnce() -> R) -> R {
 }
 
 impl Context {
-    /// A message that may be sent as a frame: it is long enough, it is in host memory, the other end knows frames, and the MPI will not
-    /// refuse the arguments.
+    /// A message that may be sent as a frame: it is long enough, it is in host memory, the other end knows
+    /// frames, and the MPI will not refuse the arguments.
     ///
     /// # Errors
-    /// Why a message that is long enough cannot be one, and its length in bytes. `None`: it is short, or refused.
+    /// Why a message that is long enough cannot be one, and its length in bytes. `None`: it is short, or
+    /// refused.
     pub(crate) fn candidate(&self, message: &Envelope) -> Result<Candidate, Option<(Why, usize)>> {
         let len = message.span.bytes().filter(|&len| len >= FLOOR).ok_or(None)?;
         if !is_tag(message.tag) || message.peer < 0 {
@@ -166,7 +167,8 @@ impl Context {
         Wire::new(self, frame?).ok()
     }
 
-    /// Encodes a message, if it is worth considering. Elements that are not contiguous need not be packed as a whole.
+    /// Encodes a message, if it is worth considering. Elements that are not contiguous need not be packed as
+    /// a whole.
     pub(crate) fn encode<R>(
         &self,
         candidate: &Candidate,
@@ -198,8 +200,8 @@ impl Context {
         })
     }
 
-    /// The frame of a message to many ranks, some of them on other nodes, if it is worth one. The MPI must not refuse the message. `strategy`: that of its
-    /// communicator, if it has its own.
+    /// The frame of a message to many ranks, some of them on other nodes, if it is worth one. The MPI must
+    /// not refuse the message. `strategy`: that of its communicator, if it has its own.
     pub(crate) fn shared_frame(&self, message: &Envelope, strategy: Option<Strategy>) -> Option<Arc<Wire>> {
         let len = message.span.bytes().filter(|len| *len >= self.threshold)?;
         // Only the MPI may read it.
@@ -211,8 +213,8 @@ impl Context {
         self.frame(&Candidate { message: *message, len, to, dest, strategy })
     }
 
-    /// A message packed here, if that is faster than sending it unchanged: the test of figure 5 of the paper (`docs/datatypes.md`). It
-    /// replaces the message in a send that is not buffered.
+    /// A message packed here, if that is faster than sending it unchanged: the test of figure 5 of the paper
+    /// (`docs/datatypes.md`). It replaces the message in a send that is not buffered.
     pub(crate) fn packed_wire(&self, message: &Envelope) -> Option<Arc<Wire>> {
         let Envelope { span, peer, tag, .. } = *message;
         let len = span.bytes().filter(|&len| self.reordered(&span, len))?;

@@ -1,6 +1,6 @@
-//! Arguments of the calls that have handlers, under the standard's names: a struct per call, generated from `calls.txt` and
-//! `functions.txt`. A large-count form uses the struct of its call: a count is an `MPI_Count`, and an array of counts or displacements is
-//! [`Counts`].
+//! Arguments of the calls that have handlers, under the standard's names: a struct per call, generated from
+//! `calls.txt` and `functions.txt`. A large-count form uses the struct of its call: a count is an
+//! `MPI_Count`, and an array of counts or displacements is [`Counts`].
 
 #![allow(non_camel_case_types, reason = "the names are those of MPI")]
 #![allow(dead_code, reason = "not every handler needs all")]

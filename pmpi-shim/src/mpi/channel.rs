@@ -1,4 +1,4 @@
-//! Messages of bytes between the layers of two ranks, and the MPI's own answers to what is asked of them.
+//! Messages of bytes between the layers of two ranks, tests of their requests, and matched probes.
 
 use super::real;
 use super::sys::*;

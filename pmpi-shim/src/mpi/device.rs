@@ -1,8 +1,8 @@
-//! GPU memory, which the host must not access. Whether an address is in such memory is asked of the GPU libraries that the program has
-//! loaded. The shim loads none of them.
+//! GPU memory, which the host must not access. Whether an address is in such memory is asked of the GPU
+//! libraries that the program has loaded. The shim loads none of them.
 //!
-//! A program may load them at any time, also privately (`RTLD_LOCAL`). The dynamic linker counts the objects that it has loaded, so one
-//! look at that number tells whether there are new ones to examine.
+//! A program may load them at any time, also privately (`RTLD_LOCAL`). The dynamic linker counts the objects
+//! that it has loaded, so one look at that number tells whether there are new ones to examine.
 
 mod runtime;
 
@@ -20,8 +20,8 @@ static ANY: AtomicBool = AtomicBool::new(false);
 /// Number of objects that had been loaded at the last look.
 static SEEN: AtomicU64 = AtomicU64::new(0);
 
-/// Whether only a GPU, or the GPU's library, may access this address. Memory that host and GPU share counts, too: the MPI knows best how to
-/// transfer it.
+/// Whether only a GPU, or the GPU's library, may access this address. Memory that host and GPU share counts,
+/// too: the MPI knows best how to transfer it.
 pub(crate) fn is_device(ptr: *const c_void) -> bool {
     let loaded = loaded();
     if SEEN.load(Ordering::Acquire) != loaded {
@@ -54,7 +54,8 @@ fn loaded() -> u64 {
 
 /// Looks for GPU libraries among the `loaded` objects.
 fn look(loaded: u64) {
-    // Hold none of our locks while the dynamic linker takes its own: it may be calling a constructor that sends a message.
+    // Hold none of our locks while the dynamic linker takes its own: it may be calling a constructor that
+    // sends a message.
     for name in gpu_libraries() {
         if RUNTIMES.read().unwrap_or_else(PoisonError::into_inner).iter().any(|(known, _)| *known == name) {
             continue;
@@ -70,7 +71,8 @@ fn look(loaded: u64) {
 /// The full names of the loaded GPU libraries.
 fn gpu_libraries() -> Vec<CString> {
     unsafe extern "C" fn each(info: *mut libc::dl_phdr_info, _: usize, names: *mut c_void) -> c_int {
-        // SAFETY: `dl_iterate_phdr` passes a valid object, whose name is a C string or null, and the list that it was given.
+        // SAFETY: `dl_iterate_phdr` passes a valid object, whose name is a C string or null, and the list
+        // that it was given.
         unsafe {
             let name = (*info).dlpi_name;
             if !name.is_null() && runtime::is_gpu_library(CStr::from_ptr(name)) {

@@ -22,8 +22,8 @@ impl Delivered {
     }
 }
 
-/// A request that is complete from the start, with this status (an empty one for `None`): a generalized request, so that its handle is
-/// unique in all calls of the MPI.
+/// A request that is complete from the start, with this status (an empty one for `None`): a generalized
+/// request, so that its handle is unique in all calls of the MPI.
 pub(crate) fn completed(delivered: Option<Delivered>) -> Result<MPI_Request, c_int> {
     let inner = generalized(delivered)?;
     // SAFETY: a request that has just been started.
@@ -45,7 +45,7 @@ fn generalized(delivered: Option<Delivered>) -> Result<MPI_Request, c_int> {
 }
 
 unsafe extern "C" fn query(state: *mut c_void, status: *mut MPI_Status) -> c_int {
-    // SAFETY: MPI passes the state of `completed` and a valid status.
+    // SAFETY: MPI passes the state of `generalized` and a valid status.
     unsafe {
         let delivered = *state.cast::<Option<Delivered>>();
         let (source, tag, bytes) =
@@ -59,11 +59,11 @@ unsafe extern "C" fn query(state: *mut c_void, status: *mut MPI_Status) -> c_int
 }
 
 unsafe extern "C" fn free(state: *mut c_void) -> c_int {
-    // SAFETY: MPI passes the state of `completed`, once.
+    // SAFETY: MPI passes the state of `generalized`, once.
     drop(unsafe { Box::from_raw(state.cast::<Option<Delivered>>()) });
     SUCCESS
 }
 
 unsafe extern "C" fn cancel(_: *mut c_void, _: c_int) -> c_int {
-    SUCCESS // nothing to cancel, since it is complete
+    SUCCESS // the request is complete, or of a collective, which cannot be cancelled
 }

@@ -1,7 +1,7 @@
 //! Handles of the MPI as keys of maps: in some MPIs they are addresses, in others integers.
 //!
-//! A handle is the program's, which vouches for it to the MPI whose function it calls, or ours. It is passed on as it is, so functions that take one are
-//! safe.
+//! A handle is ours, or the program has given it to an MPI function, and so vouches for it. It is passed on
+//! unchanged, so functions that take one are safe.
 
 use std::collections::HashMap;
 use std::ffi::c_int;
@@ -36,14 +36,15 @@ impl Handle for c_int {
     }
 }
 
-/// A map by handle. Handles come from the MPI, so they cannot be chosen to collide. They are looked up in every call, where the standard
-/// library's hash would take longer than all the rest.
+/// A map by handle. Handles come from the MPI, so they cannot be chosen to collide. They are looked up in
+/// every call, where the standard library's hash would take longer than all the rest.
 pub(crate) type HandleMap<T> = HashMap<usize, T, BuildHasherDefault<KeyHasher>>;
 
 /// The hash of keys, for maps in statics.
 pub(crate) const KEYS: BuildHasherDefault<KeyHasher> = BuildHasherDefault::new();
 
-/// The hash of a key, from all bits of the product, since addresses end in zeros and integers begin with them.
+/// The hash of a key, from all bits of the product, since addresses end in zeros and integers begin with
+/// them.
 #[derive(Default)]
 pub(crate) struct KeyHasher(u64);
 

@@ -26,16 +26,18 @@ pub(crate) fn doubt() -> Option<String> {
     let is_known = (version, subversion) <= KNOWN;
     (!is_known).then(|| {
         format!(
-            "the MPI is of the standard {version}.{subversion}, and mpress knows it up to {}.{}",
+            "the MPI is of the standard {version}.{subversion}, and mpress knows standards up to {}.{}",
             KNOWN.0, KNOWN.1
         )
     })
 }
 
-/// Whether the job has been started so that the program may go on after a process has failed (ULFM). It revokes its communicators then, so that no rank waits
-/// in them for ever; messages on a communicator of the layer's own would not end.
+/// Whether the job has been started so that the program may go on after a process has failed (ULFM). It
+/// revokes its communicators then, so that no rank waits in them for ever; messages on a communicator of the
+/// layer's own would not end.
 fn tolerates_faults() -> bool {
-    // Open MPI from 5.0 on: a `bool`, set from all that may set its parameter `mpi_ft_enable`, such as `mpirun --with-ft`.
+    // Open MPI from 5.0 on: a `bool`, set from all that may set its parameter `mpi_ft_enable`, such as
+    // `mpirun --with-ft`.
     static OPEN_MPI: Symbol = Symbol::of("ompi_ftmpi_enabled\0");
     // SAFETY: the MPI's own variable, which is only written while it is initialised.
     let is_on = OPEN_MPI.get().is_some_and(|variable| unsafe { *variable.cast::<u8>() } != 0);
@@ -46,7 +48,7 @@ fn tolerates_faults() -> bool {
     is_on || std::env::var_os("MPIR_CVAR_ENABLE_FT").is_some_and(|value| is_asked_for(&value))
 }
 
-/// The calls that report message lengths; they exist since MPI 3.0, and are deprecated since 4.1.
+/// Functions of MPI 3.0 that the shim cannot do without. Those for lengths are deprecated since 4.1.
 static NEEDED: [Symbol; 4] = [
     Symbol::of("PMPI_Type_size_x\0"),
     Symbol::of("PMPI_Get_elements_x\0"),

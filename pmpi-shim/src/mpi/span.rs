@@ -11,10 +11,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Elements in memory, of one datatype.
 ///
-/// The code that makes a span guarantees its memory ([`new`](Self::new)), so that what sends, receives or copies the elements need not ask for that again. The
-/// promise lasts until the operation is complete, and no span is used after that: what keeps one ends with the operation (`Posted`, `Template`, the blocks of
-/// a collective), and one of our own memory is made where that is kept for as long ([`ByteSpan::span`]). Only a message that had to wait for its memory
-/// (`ReceiveMemory::keep`) is written there later: when another receive that was pending in this memory ends, for which the program lends it.
+/// The code that makes a span guarantees its memory ([`new`](Self::new)), so that what sends, receives or
+/// copies the elements need not ask for that again. The promise lasts until the operation is complete, and no
+/// span is used after that: what keeps one ends with the operation (`Posted`, `Template`, the blocks of a
+/// collective), and one of our own memory is made where that is kept for as long ([`ByteSpan::span`]). Only a
+/// message that had to wait for its memory (`ReceiveMemory::keep`) is written there later: when another
+/// receive that was pending in this memory ends, for which the program lends it.
 #[derive(Clone, Copy)]
 pub(crate) struct Span {
     ptr: *mut c_void,
@@ -49,8 +51,9 @@ impl Span {
     /// `count` elements of `datatype` at `ptr`.
     ///
     /// # Safety
-    /// The elements must be lent to the layer, as by the caller of an MPI function: to be read where the operation sends them, to be written where it
-    /// receives them, until it is complete. What the MPI refuses, and `MPI_IN_PLACE`, has no memory: such a span may be looked at, but not be sent or received.
+    /// The elements must be lent to the layer, as by the caller of an MPI function: to be read where the
+    /// operation sends them, to be written where it receives them, until it is complete. What the MPI
+    /// refuses, and `MPI_IN_PLACE`, has no memory: such a span may be looked at, but not be sent or received.
     pub(crate) unsafe fn new(
         ptr: *const c_void,
         count: impl Into<MPI_Count>,
@@ -104,13 +107,14 @@ pub(crate) fn packed_len(count: MPI_Count, datatype: MPI_Datatype) -> Option<usi
 /// The key of a communicator of the layer whose error handler returns errors; 0 if there is none.
 static ASKED: AtomicUsize = AtomicUsize::new(0);
 
-/// From now on datatypes are examined by calls with this communicator. With `COMM_NULL` they are not examined before they are used.
+/// From now on datatypes are examined by calls with this communicator. With `COMM_NULL` they are not examined
+/// before they are used.
 pub(crate) fn ask_with(comm: MPI_Comm) {
     ASKED.store(if comm == COMM_NULL { 0 } else { comm.key() }, Ordering::Release);
 }
 
-/// Whether the MPI knows this datatype. It would report an error of a call without a communicator, such as that for its size, to another handler than that
-/// of the program's call.
+/// Whether the MPI knows this datatype. It is asked by a call with our own communicator: an error of a call
+/// without one, such as that for the size, would go to another handler than that of the program's call.
 pub(crate) fn is_valid(datatype: MPI_Datatype) -> bool {
     if datatype == DATATYPE_NULL {
         return false;
@@ -119,7 +123,8 @@ pub(crate) fn is_valid(datatype: MPI_Datatype) -> bool {
         return true;
     }
     let (asked, mut size) = (ASKED.load(Ordering::Acquire), 0);
-    // SAFETY: a handle of the caller's for the MPI to examine, our own communicator, and a valid output pointer.
+    // SAFETY: a handle of the caller's for the MPI to examine, our own communicator, and a valid output
+    // pointer.
     asked == 0 || unsafe { PMPI_Pack_size(0, datatype, MPI_Comm::from_key(asked), &raw mut size) } == SUCCESS
 }
 
@@ -179,7 +184,8 @@ impl OwnedType {
         self.handle
     }
 
-    /// It has an attribute of this key, to be deleted before the MPI frees the type, which may be when a message is complete.
+    /// Notes that the type has an attribute with this key. It is deleted before the MPI frees the type, which
+    /// may be when a message is complete.
     pub(crate) fn has(&mut self, key: c_int) {
         self.key = Some(key);
     }
@@ -261,7 +267,7 @@ pub(crate) fn extent(datatype: MPI_Datatype) -> Result<[MPI_Aint; 2], c_int> {
     Ok([lower, extent])
 }
 
-/// The same of its elements alone, without gaps around them.
+/// The same without the gaps at both ends.
 pub(crate) fn true_extent(datatype: MPI_Datatype) -> Result<[MPI_Aint; 2], c_int> {
     let (mut lower, mut extent) = (0, 0);
     // SAFETY: as above.
@@ -275,7 +281,8 @@ pub(crate) fn true_extent(datatype: MPI_Datatype) -> Result<[MPI_Aint; 2], c_int
 /// `place` must be a status or `MPI_STATUS_IGNORE`.
 pub(crate) unsafe fn store_status(place: *mut MPI_Status, status: &MPI_Status) {
     if place != STATUS_IGNORE && !place.is_null() {
-        // SAFETY: the caller vouches for `place`. The error field is left unchanged, since calls for a single request do not set it.
+        // SAFETY: the caller vouches for `place`. The error field is left unchanged, since calls for a single
+        // request do not set it.
         unsafe {
             let error = (*place).MPI_ERROR;
             *place = *status;

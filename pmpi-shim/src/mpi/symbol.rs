@@ -17,9 +17,9 @@ static FIND: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 /// The bypass function passed by the preload library.
 static LEAD: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// Sets how functions of the MPI are found; called before any other function, by the loader of the shim: the preload library, which knows
-/// what else comes before the MPI, or `mpress calibrate`. The preload library also passes `lead`, by which the shim releases and resumes
-/// the program's calls.
+/// Sets how functions of the MPI are found; called before any other function, by the loader of the shim: the
+/// preload library, which knows what else comes before the MPI, or `mpress calibrate`. The preload library
+/// also passes `lead`, by which the shim releases and resumes the program's calls.
 ///
 /// # Safety
 /// `find` and `lead` must be functions of these types that can be called at any time.
@@ -62,10 +62,10 @@ fn find(name: &CStr) -> *mut c_void {
     unsafe { find(name.as_ptr()) }
 }
 
-/// The function that the program would call, so that tools that intercept `MPI_X` see the calls of the layer as well; of another name, what it has itself. Null
-/// if no loaded library has it.
-fn find_linked(second_name: &CStr) -> *mut c_void {
-    let name = second_name.to_bytes_with_nul();
+/// The function `MPI_X` for the name `PMPI_X`, so that tools that intercept `MPI_X` see the calls of the
+/// layer, too; for any other name, the symbol of that name. Null if no loaded library has it.
+fn find_linked(pmpi_name: &CStr) -> *mut c_void {
+    let name = pmpi_name.to_bytes_with_nul();
     let name = CStr::from_bytes_with_nul(name.strip_prefix(b"P").unwrap_or(name));
     // SAFETY: a C string. The default scope has the libraries that the program is linked to.
     name.map_or(ptr::null_mut(), |name| unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) })

@@ -64,11 +64,13 @@ pub(crate) fn has_large_counts() -> bool {
     SEND.get().is_some()
 }
 
-/// The handler that makes functions return their errors. It is obtained as the default of files, which lasts until the program changes it
-/// (MPI 3.1, section 13.7), since the constant in Intel MPI 2021.18's ABI differs from the standard's.
+/// The handler that makes functions return their errors. It is obtained as the default of files, which lasts
+/// until the program changes it (MPI 3.1, section 13.7), since the constant in Intel MPI 2021.18's ABI
+/// differs from the standard's.
 pub(crate) fn errors_return() -> MPI_Errhandler {
     let mut handler = ERRORS_RETURN;
-    // SAFETY: a valid output pointer; the null file has the default handler. An MPI built without files returns an error.
+    // SAFETY: a valid output pointer; the null file has the default handler. An MPI built without files
+    // returns an error.
     if unsafe { PMPI_File_get_errhandler(FILE_NULL, &raw mut handler) } == SUCCESS {
         handler
     } else {
@@ -100,7 +102,8 @@ pub(crate) fn empty_status() -> MPI_Status {
     unsafe { std::mem::zeroed() }
 }
 
-/// The callback of an attribute that duplicates of a communicator or datatype do not inherit: they determine their own.
+/// The callback of an attribute that duplicates of a communicator or datatype do not inherit: they determine
+/// their own.
 pub(crate) unsafe extern "C" fn not_copied<H>(
     _: H,
     _: c_int,
@@ -114,7 +117,8 @@ pub(crate) unsafe extern "C" fn not_copied<H>(
     SUCCESS
 }
 
-/// What a function of the MPI writes, such as a name; `None` for an error. It may have up to 8192 bytes (the version of MPICH).
+/// What a function of the MPI writes, such as a name; `None` for an error. It may have up to 8192 bytes (the
+/// version of MPICH).
 pub(crate) fn written(write: impl FnOnce(*mut c_char, *mut c_int) -> c_int) -> Option<String> {
     let (mut text, mut len) = ([0_u8; 8193], 0);
     let code = write(text.as_mut_ptr().cast(), &raw mut len);

@@ -1,4 +1,5 @@
-//! A pending operation of the program or of the layer, and what is to be done when the MPI has completed it.
+//! A pending operation of the program or of the layer, and what remains to be done when the MPI has completed
+//! it.
 
 use crate::messages::context::Context;
 use crate::messages::error::{Untold, raise};
@@ -111,8 +112,8 @@ impl Active {
         unsafe { self.finish(context, status) }
     }
 
-    /// Advances the operation; returns whether its request may be passed to the MPI for completion. The MPI does not know all parts of a
-    /// message in chunks, or of one of the layer's collectives.
+    /// Advances the operation; returns whether its request may be passed to the MPI for completion. The MPI
+    /// does not know all parts of a message in chunks, or of one of the layer's collectives.
     pub(crate) fn advance(&mut self, context: &Context) -> bool {
         if self.done.is_some() {
             return true;
@@ -161,8 +162,8 @@ impl Active {
         }
     }
 
-    /// Whether it must complete before `MPI_Finalize` does, although it belongs to no request of the program: its receiver has begun to
-    /// receive it.
+    /// Whether it must complete before `MPI_Finalize` does, although it belongs to no request of the program:
+    /// its receiver has begun to receive it.
     pub(crate) fn is_bound(&self) -> bool {
         matches!(&self.finish, Finish::Stream(stream) if stream.is_matched())
     }
@@ -181,7 +182,8 @@ impl Active {
         }
     }
 
-    /// The MPI completed the operation with an error. It may still access the memory of the send or receive, so that is not freed.
+    /// The MPI completed the operation with an error. It may still access the memory of the send or receive,
+    /// so that is not freed.
     ///
     /// `source`: the message's source, from the status; negative if unknown.
     pub(crate) fn abandon(&mut self, context: &Context, source: c_int) {
@@ -192,7 +194,8 @@ impl Active {
         }
     }
 
-    /// A call that was left by a jump has ended it. The MPI may still access its memory, but the program's memory is free.
+    /// A call that was left by a jump has ended it. The MPI may still access its memory, but the program's
+    /// memory is free.
     pub(crate) fn leave(self) {
         match self.finish {
             Finish::Receive(posted) => drop(posted),
@@ -227,7 +230,8 @@ impl Active {
         self.done = Some((*status, result.map_err(|(_, code)| Untold::new(code))));
     }
 
-    /// Waits for the operation in the MPI, and stores its status where the program wants it. Nothing else is advanced meanwhile.
+    /// Waits for the operation in the MPI, and stores its status where the program wants it. Nothing else is
+    /// advanced meanwhile.
     ///
     /// # Safety
     /// `status` must be a status or `MPI_STATUS_IGNORE`.
@@ -236,7 +240,8 @@ impl Active {
         while matches!(self.finish, Finish::Stream(..) | Finish::Collective(..)) && !self.advance(context) {
             std::thread::yield_now();
         }
-        // SAFETY: our own request and status, with which it has just completed; the caller vouches for the place.
+        // SAFETY: our own request and status, with which it has just completed; the caller vouches for the
+        // place.
         let result = unsafe {
             let code = open::MPI_Wait(&raw mut self.operation.request, &raw mut found);
             let result = self.settle(context, code, &mut found);
@@ -311,7 +316,8 @@ impl Active {
         if messages.left() > 0 {
             return false;
         }
-        // SAFETY: the request of `into_request`, completed once: after this it is no longer treated as a collective.
+        // SAFETY: the request of `into_request`, completed once: after this it is no longer treated as a
+        // collective.
         let completed = ok(unsafe { PMPI_Grequest_complete(self.operation.request) });
         self.finish = match messages.outcome.and(completed) {
             Ok(()) => Finish::Nothing,

@@ -1,17 +1,22 @@
-//! Receives messages ahead: while the program waits for one message, looks for the messages that it is expected to ask for next (A. Afsahi
-//! and N. J. Dimopoulos, *Efficient Communication Using Message Prediction for Cluster of Multiprocessors*, 2000, sections 3 and 7).
+//! Receives messages ahead: while the program waits for one message, looks for the messages that it is
+//! expected to ask for next (A. Afsahi and N. J. Dimopoulos, *Efficient Communication Using Message
+//! Prediction for Cluster of Multiprocessors*, 2000, sections 3 and 7).
 //!
-//! A predictor observes the receive calls and matched probes of this rank. While a call waits, messages with exactly the predicted sources,
-//! tags and communicators are probed for, if they may be long enough ([`LONG`]). If such a message may be a frame, and is the first message
-//! of its source that this rank has not received, it moves to the unexpected queue, where it is received and decoded, one frame or chunk per step. The
-//! message order is thus that of any message that is taken early ([`unexpected`](crate::operations::unexpected)). No other messages are taken. After a receive
-//! with a wildcard nothing is looked for.
+//! A predictor observes the receive calls and matched probes of this rank. While a call waits, messages with
+//! exactly the predicted sources, tags and communicators are probed for, if they may be long enough
+//! ([`LONG`]). If such a message may be a frame, and is the first message of its source that this rank has
+//! not received, it moves to the unexpected queue, where it is received and decoded, one frame or chunk per
+//! step. The message order is thus that of any message that is taken early
+//! ([`unexpected`](crate::operations::unexpected)). No other messages are taken. After a receive with a
+//! wildcard nothing is looked for.
 //!
-//! The completion of a synchronous send tells the sender that the program's receive has started. So such messages are not sent as frames
-//! ([`Shim::frame_of`](crate::operations::state::Shim::frame_of)), and not taken.
+//! The completion of a synchronous send tells the sender that the program's receive has started. So such
+//! messages are not sent as frames ([`Shim::frame_of`](crate::operations::state::Shim::frame_of)), and not
+//! taken.
 //!
-//! The benefit is measured: the gain is the decoding time before the program asks for a message, less the time to copy the message; the
-//! loss is the time of the predictor, and the time by which waiting calls may return later ([`Trial`]).
+//! The benefit is measured: the gain is the decoding time before the program asks for a message, less the
+//! time to copy the message. The loss is the time of the predictor, and the time by which waiting calls may
+//! return later ([`Trial`]).
 
 use crate::messages::context::Context;
 use crate::messages::error::Error;
@@ -29,8 +34,8 @@ use std::time::Instant;
 /// Number of predicted calls that are looked at.
 const FAR: usize = 32;
 
-/// Length of a receive buffer from which its message is looked for, in bytes. To decode a shorter message takes only a few microseconds, and
-/// each look takes one.
+/// Length of a receive buffer from which its message is looked for, in bytes. To decode a shorter message
+/// takes only a few microseconds, and each look takes one.
 pub(crate) const LONG: usize = 32 << 10;
 
 /// Number of different messages that are looked for at a time.
@@ -43,7 +48,7 @@ const COMMS: usize = 64;
 pub(crate) struct Prefetch {
     /// `None` if this is off. A thread that finds the lock taken goes on without it.
     foresight: Option<Mutex<Foresight>>,
-    /// Changed only under the lock.
+    /// What a waiting call does: [`IDLE`], [`STALE`] or [`LOOKING`]. Changed only under the lock.
     phase: AtomicU8,
 }
 
@@ -59,7 +64,8 @@ struct Foresight {
     /// Indexed by the predictor's numbers for them.
     comms: Vec<Option<(MPI_Comm, Arc<Peers>)>>,
     wanted: Vec<Wanted>,
-    /// Number of receive calls for which nothing is looked for, because no long message was expected soon.
+    /// Number of further receive calls after which nothing is looked for, because no long message was
+    /// expected soon.
     rest: usize,
     /// Index of the message that is looked for next.
     turn: usize,
@@ -68,7 +74,8 @@ struct Foresight {
     trial: Trial,
     /// Time of the next look.
     next_look: Instant,
-    /// For tests: every message that has come is taken, but only possible frames are received, and the trial never ends.
+    /// For tests: every message that has come is taken, but only possible frames are received, and the trial
+    /// never ends.
     all: bool,
 }
 
@@ -114,7 +121,8 @@ impl Prefetch {
         self.foresight.is_some()
     }
 
-    /// Observes that the program asks for this message, which may be a frame, or for any message, by a wildcard.
+    /// Observes that the program asks for this message, which may be a frame, or for any message, by a
+    /// wildcard.
     #[inline]
     pub(crate) fn observe(&self, context: &Context, asked: Asked, comm: MPI_Comm, peers: &Arc<Peers>) {
         if let Some(mut foresight) = self.try_lock() {
@@ -153,7 +161,8 @@ impl Prefetch {
         }
     }
 
-    /// The state, if messages are being looked for. Another thread's call may have changed that before the lock was taken.
+    /// The state, if messages are being looked for. Another thread's call may have changed that before the
+    /// lock was taken.
     fn looking(&self) -> Option<MutexGuard<'_, Foresight>> {
         let looks = || self.phase.load(Ordering::Acquire) == LOOKING;
         if looks() { self.try_lock().filter(|_| looks()) } else { None }
@@ -319,14 +328,15 @@ impl Foresight {
                 self.wanted.clear();
             }
         }
-        // Notice the awaited message about as soon as if nothing were looked for. An MPI that finds nothing may yield its processor for
-        // some milliseconds.
+        // So the awaited message is noticed about as soon as if nothing were looked for. An MPI that finds
+        // nothing may yield its processor for some milliseconds.
         let end = Instant::now();
         self.next_look = end + (end - start);
         moving || !self.wanted.is_empty()
     }
 
-    /// Looks at the first message of a source, and takes it if it is wanted; returns whether to look there again for this one.
+    /// Looks at the first message of a source, and takes it if it is wanted; returns whether to look there
+    /// again for this one.
     fn look(&mut self, context: &Context, unexpected: &Unexpected, which: usize) -> Result<bool, Error> {
         let Some(&Wanted { comm: number, source, .. }) = self.wanted.get(which) else { return Ok(true) };
         let Some((comm, peers)) = Self::comm(&self.comms, number) else { return Ok(false) };
@@ -336,7 +346,8 @@ impl Foresight {
                 && (wanted.tag == seen.MPI_TAG || wanted.tag == ANY_TAG)
                 && wanted.times > 0
         };
-        // An earlier message, or one that is too long or no frame, blocks this source until the current call is over.
+        // An earlier message, or one that is too long or no frame, blocks this source until the current call
+        // is over.
         let Some(first) = self.wanted.iter().position(is_wanted) else { return Ok(self.all) };
         let taken = unexpected.open().take_ahead(context, (*comm, peers), &seen, (self.memory, self.all))?;
         if let Some(wanted) = self.wanted.get_mut(first) {

@@ -1,11 +1,15 @@
-//! The table of pending operations: those of the program's requests, by its handles, and those that no longer belong to a request.
+//! The table of pending operations: those of the program's requests, by its handles, and those that no longer
+//! belong to a request.
 //!
-//! A record is in the table for as long as its request lives. A call that works on one marks it as in use ([`InUse`]), and no other call touches its operation.
-//! So nothing is lost if an error handler of the program leaves the call by a jump: a later call of the thread recognises such a mark by its place on the stack,
-//! and one that completes the request in any thread takes it over. The table is not locked while the MPI is called.
+//! A record is in the table for as long as its request lives. A call that works on one marks it as in use
+//! ([`InUse`]), and no other call touches its operation. So nothing is lost if an error handler of the
+//! program leaves the call by a jump: a later call of the thread recognises such a mark by its place on the
+//! stack, and one that completes the request in any thread takes it over. The table is not locked while the
+//! MPI is called.
 //!
-//! An MPI frees a request before the call that completes it returns, and gives its handle to the next one. So a record in use whose handle comes with a new
-//! request is of one that is no more ([`Requests::forget`]).
+//! An MPI frees a request before the call that completes it returns, and gives its handle to the next one. So
+//! if a new request has the handle of a record in use, the request of that record is over
+//! ([`Requests::forget`]).
 
 mod record;
 
@@ -43,8 +47,9 @@ pub(crate) enum Found {
 #[derive(Default)]
 pub(crate) struct Requests {
     all: Mutex<All>,
-    /// Numbers of records with and without a request.
+    /// Number of records with a request.
     count: AtomicUsize,
+    /// Number of operations without one.
     detached: AtomicUsize,
 }
 
@@ -52,7 +57,8 @@ pub(crate) struct Requests {
 struct All {
     /// By the program's handle.
     records: HandleMap<Arc<Record>>,
-    /// Which of them may make progress only if they are advanced: there are few, but may be thousands of receives.
+    /// Those of them that make progress only if they are advanced. They are few, while there may be thousands
+    /// of receives.
     moving: HandleMap<()>,
     /// Requests that were freed while pending, and the sends of `MPI_Isendrecv`.
     detached: Vec<(Arc<Record>, Awaited)>,
@@ -101,8 +107,8 @@ impl Requests {
         former.inspect(end_former);
     }
 
-    /// The MPI has made a request with this handle. If a call is at work on a record with it, or has left one by a jump, the request of that record is no
-    /// more.
+    /// The MPI has made a request with this handle. If a call works on a record with this handle, or was left
+    /// by a jump, the request of that record is over.
     #[inline]
     pub(crate) fn forget(&self, handle: MPI_Request) {
         if !self.is_empty() && IN_USE.load(Ordering::Acquire) > 0 {
@@ -121,7 +127,8 @@ impl Requests {
         former.inspect(end_former);
     }
 
-    /// A call begins. Notices if an earlier one of this thread was left by a jump: the receives of that one are over, but still have claims on memory.
+    /// A call begins. Notices if an earlier one of this thread was left by a jump: the receives of that one
+    /// are over, but still have claims on memory.
     #[inline]
     pub(crate) fn begin_call(&self, context: &Context) {
         if IN_USE_HERE.get() > 0 && self.notice_jumps(stack::here()) {
@@ -139,13 +146,15 @@ impl Requests {
         !left.is_empty()
     }
 
-    /// The record of a request, for a call that works on it, and may complete it if it `completes`. Waits for a call of another thread that works on it and
-    /// is not in the MPI, unless that cannot end before this one.
+    /// The record of a request, for a call that works on it, and may complete it if it `completes`. Waits for
+    /// a call of another thread that works on it and is not in the MPI, unless that cannot end before this
+    /// one.
     pub(crate) fn use_one(&self, handle: MPI_Request, completes: bool) -> Found {
         if self.is_empty() { Found::Nothing } else { self.use_each(completes)(handle) }
     }
 
-    /// The same for the requests of one call in turn. The table is locked until dropped: a record that is given back before was never in use for others.
+    /// The same for the requests of one call in turn. The table is locked until the result is dropped: to
+    /// other threads, a record that is given back before was never in use.
     pub(crate) fn use_each(&self, completes: bool) -> impl FnMut(MPI_Request) -> Found {
         let mut locked = None;
         move |handle| loop {
@@ -163,7 +172,8 @@ impl Requests {
         }
     }
 
-    /// Ends a call that has used these records. One that has neither an operation nor a template is removed; its handle becomes null.
+    /// Ends a call that has used these records. One that has neither an operation nor a template is removed;
+    /// its handle becomes null.
     pub(crate) fn end_use<'a>(&self, used: impl Iterator<Item = (&'a mut MPI_Request, InUse)>) {
         let mut used = used.peekable();
         if used.peek().is_none() {
@@ -191,7 +201,8 @@ impl Requests {
         });
     }
 
-    /// Removes the record of a request that the program frees; `None` also if a call works on it, which then ends it.
+    /// Removes the record of a request that the program frees; `None` also if a call works on it, which then
+    /// ends it.
     pub(crate) fn remove(&self, handle: MPI_Request) -> Option<InUse> {
         if self.is_empty() {
             return None;
@@ -218,7 +229,7 @@ impl Requests {
         }
     }
 
-    /// The same for those that make progress only so.
+    /// The same for operations that make progress only if they are advanced.
     pub(crate) fn each_moving(&self, work: impl FnMut(&mut Active)) {
         if !self.is_empty() {
             let keys: Vec<_> = self.lock().moving.keys().copied().collect();
@@ -252,7 +263,7 @@ impl Requests {
         self.detached.load(Ordering::Acquire) > 0
     }
 
-    /// Finishes those that have completed. Their errors are not reported.
+    /// Finishes the operations without a request that have completed. Their errors are not reported.
     pub(crate) fn sweep(&self, context: &Context) {
         let free =
             |(record, _): &(Arc<Record>, _)| record.is_unused().then(|| record.use_for(true)).flatten();
@@ -274,7 +285,7 @@ impl Requests {
         }
     }
 
-    /// Waits for those that must complete before `MPI_Finalize` does.
+    /// Waits for the operations without a request that must complete before `MPI_Finalize` does.
     pub(crate) fn wait(&self, context: &Context) {
         while self.has_detached() {
             self.sweep(context);
@@ -284,7 +295,8 @@ impl Requests {
                     let active = || unsafe { (*record.active.get()).as_ref() };
                     record.is_unused() && active().is_some_and(Active::is_bound)
                 };
-                // What this thread tests in another call, in which an error handler was called, cannot end before this one.
+                // What this thread tests in another call, in which an error handler was called, cannot end
+                // before this one.
                 !record.is_ours() && (*awaited == Awaited::AtTheEnd || is_bound())
             };
             if !self.lock().detached.iter().any(is_awaited) {
@@ -303,10 +315,11 @@ fn set(moving: &mut HandleMap<()>, key: usize, is_moving: bool) {
     }
 }
 
-/// Another request has the handle of this record: the MPI has freed its own. A call that works on the record ends it; one that was left by a jump cannot.
+/// Another request has the handle of this record: the MPI has freed its own. A call that works on the record
+/// ends it; one that was left by a jump cannot.
 fn end_former(record: &Arc<Record>) {
     if record.was_left() {
-        // The MPI may still access its memory. What is not in use any more is given back: a claim on the program's memory.
+        // The MPI may still access our memory, which is not freed. The claim on the program's memory ends.
         if let Some(active) = record.use_for(true).and_then(|mut used| used.slot().take()) {
             active.leave();
         }

@@ -1,5 +1,5 @@
-/* Every way to send, to receive and to complete, with sizes below and above the floor of 1024 bytes, with contents that compress and others that do
- * not, and with buffers of exactly the size and larger ones. */
+/* Every way to send, to receive and to complete: sizes below and above the floor of 1024 bytes, contents that compress and others that do not,
+ * buffers of exactly the size and larger ones. */
 #include "scenarios.h"
 
 #include <string.h>
@@ -185,7 +185,7 @@ static void to_self(int number, int bytes)
   memory_free(&b);
 }
 
-void to_self_and_nobody(void)
+void to_self_and_no_rank(void)
 {
   to_self(0, 512);
   to_self(1, 1024);
@@ -196,17 +196,17 @@ void to_self_and_nobody(void)
   span big = {m.data, 100000, MPI_BYTE};
   MPI_Status status;
   for (int send = 0; send < sends; send++) {
-    /* MPICH 4.0.2 crashes in Isendrecv without a process on either side; these ways already have none on the other side. */
+    /* MPICH 4.0.2 crashes in Isendrecv without a process on either side; here the other half of the call has no process already. */
     if (strncmp(send_name(send), "Isendrecv", 9) == 0)
       continue;
-    begin("nobody: %s", send_name(send));
+    begin("no rank: %s", send_name(send));
     send_by(send, send % COMPLETIONS, big, MPI_PROC_NULL, 40, MPI_COMM_WORLD);
     end();
   }
   for (int receive = 0; receive < receives; receive++) {
     if (strncmp(receive_name(receive), "Isendrecv", 9) == 0)
       continue;
-    begin("nobody: %s", receive_name(receive));
+    begin("no rank: %s", receive_name(receive));
     int code = receive_by(receive, receive % COMPLETIONS, big, MPI_PROC_NULL, 40, MPI_COMM_WORLD, 0, NULL, &status);
     note_code(code);
     note_status(&status, MPI_BYTE);

@@ -1,5 +1,5 @@
-/* The int or the large-count form of the collectives: CALL(X) is the function MPI_X of this form, and FORM(x) the name of x in it. */
-/* Makes the call. Arguments without significance are invalid. */
+/* The collectives in the int or the large-count form: CALL(X) is the function MPI_X in this form, FORM(x) a name x that each form has of its own. */
+/* Makes the call. Arguments that do not matter are invalid. */
 static int FORM(make)(enum call call, setting *s, void *out, void *in, MPI_Request *request)
 {
   int here = s->me == s->root, n = s->length;

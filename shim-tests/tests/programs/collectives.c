@@ -80,7 +80,7 @@ static int in_place_allowed(enum call call)
 #define make_c make
 #endif
 
-/* Both buffers of a setting. In place, the input is where the result goes. */
+/* Both buffers of a setting. In place, the input is in the buffer of the result. */
 static void buffers(setting *s, int seed, memory *out, memory *in)
 {
   size_t room = (size_t)s->length * (size_t)s->of.step * (size_t)s->count;
@@ -140,8 +140,8 @@ void collectives(void)
   MPI_Type_free(&elements[2].type);
 }
 
-/* Broadcasts and all-gathers long enough to go in chunks, of all roots: first several calls whose blocks cannot be compressed, so that the shim
- * leaves them to the MPI for a while, then some whose blocks can. In the v-form, some blocks are long and others are not. */
+/* Broadcasts and all-gathers long enough to go in chunks, from all roots: first several calls whose blocks cannot be compressed, so that the shim
+ * leaves some calls to the MPI, then calls whose blocks can. In the v-form, some blocks are long and others are not. */
 void long_collectives(void)
 {
   static const int lengths[] = {16400, 140001, 300000};
@@ -235,8 +235,8 @@ void collectives_at_a_time(void)
   }
 }
 
-/* One rank after another waits for its collectives, then lets the next one do so, which blocks in a receive until then: a rank's collectives must not
- * depend on what another rank does while it waits. */
+/* The ranks wait for their collectives one after another; until its turn, a rank blocks in a receive. A rank's collectives must not depend on what
+ * another rank does while it waits. */
 void collectives_in_turn(void)
 {
   element doubles = {"doubles", MPI_DOUBLE, 8, 8};

@@ -144,7 +144,7 @@ void two_communicators(void)
       await(peer);
       continue;
     }
-    /* First the last tag on the one, then the rest there, then the other from the front. */
+    /* First the last tag on one communicator, then the others there, then all on the other one in order. */
     for (int pass = 0; pass < 2; pass++) {
       int on = (how + pass) % 2, source = on ? size - 1 - peer : peer, left = 0, last = -1;
       for (int i = 0; i < COUNT; i++)
@@ -296,7 +296,7 @@ enum { ASSERTIONS = 3 };
 static const char *const assertions[ASSERTIONS] = {"mpi_assert_exact_length", "mpi_assert_no_any_tag",
                                                    "mpi_assert_no_any_source"};
 
-/* All calls that give a communicator an info, with these assertions; counts those of which the MPI was told. */
+/* Each call that gives a communicator an info, with these assertions; counts the assertions that reached the MPI. */
 static void make_asserted(int way, MPI_Comm *comm, int *told)
 {
   MPI_Info info, got;

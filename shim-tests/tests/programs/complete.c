@@ -114,8 +114,8 @@ int complete_quietly(int how, MPI_Request *request, MPI_Status *status)
     blank(&statuses[0]);
     MPI_Request_get_status(requests[AT], &flag, &statuses[0]);
     code = MPI_Wait(&requests[AT], status);
-    /* In a send's status only the cancelled flag is defined, so this only notes that asking twice gives the same. For a failed operation the status
-     * may or may not say so: that is left to MPI_Wait. */
+    /* In a send's status only the cancelled flag is defined, so this only notes that asking twice gives the same. Whether the status tells of a
+     * failure is not defined: MPI_Wait reports that. */
     if (code == MPI_SUCCESS)
       note(" flag=%d same=%d", flag,
            early.MPI_SOURCE == statuses[0].MPI_SOURCE && early.MPI_TAG == statuses[0].MPI_TAG);

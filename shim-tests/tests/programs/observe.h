@@ -15,10 +15,10 @@ extern enum role role;
 
 /* After MPI_Init: finds the role of this process, and opens its log. */
 void take_place(const char *prefix);
-/* The same with MPI_Init, for programs with this number of arguments, the first of which is the logs' prefix. */
+/* MPI_Init and take_place, for a program with this number of arguments, the first of which is the prefix of the logs. */
 void job_begin(int *argc, char ***argv, int arguments);
 void log_close(void);
-/* The end of such a program: its log, the last line of rank 0, MPI_Finalize. */
+/* The end of such a program: closes the log, prints the last line on rank 0, and calls MPI_Finalize. */
 int job_end(void);
 
 /* Begins a scenario. The watchdog ends the program and prints the scenario and line if it takes longer than this. */
@@ -54,15 +54,15 @@ memory memory_new(size_t room);
 void memory_free(memory *memory);
 /* A digest of all of it, including the sentinels around it. */
 uint64_t digest(const memory *memory);
-/* Notes whether anything was written outside the first `from` bytes of its data. Open MPI 4.1.4 does that itself: when it reads a message directly
- * from the sender's memory, it writes a truncated one in full length. So the comparison of logs accepts "clean" for "touched", but not the reverse.
- * */
+/* Notes whether anything was written outside the first `from` bytes of its data. Open MPI 4.1.4 itself may do that: if it reads a message directly
+ * from the sender's memory, it writes a message that is too long in full. So the comparison of logs accepts "clean" for "touched", but not the
+ * reverse. */
 void note_outside(const memory *memory, size_t from);
 uint64_t digest_bytes(const void *data, size_t len);
 
 enum content { SMOOTH, SMOOTH_FLOATS, RANDOM, CONTENTS };
 extern const char *const content_names[CONTENTS];
-/* The content of messages; the same for the same seed everywhere. */
+/* Fills memory with the content of a message. A seed gives the same content on every rank. */
 void fill(void *data, size_t len, enum content content, uint64_t seed);
 
 /* Random numbers that are the same on all ranks for the same seed. */

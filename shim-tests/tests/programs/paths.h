@@ -1,5 +1,5 @@
-/* Every way to send a message and every way to receive and complete one, numbered, so that scenarios can iterate over them. Each notes what it sees.
- * */
+/* Every way to send a message, and every way to receive and complete one. They are numbered, so that scenarios can iterate over them, and note what
+ * they see. */
 #ifndef PATHS_H
 #define PATHS_H
 

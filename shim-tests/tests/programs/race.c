@@ -19,7 +19,7 @@ static int bytes_of(int sender, int i)
 static void make(double *data, int bytes, int sender, int i)
 {
   fill(data, (size_t)bytes, i % 3 ? SMOOTH : RANDOM, (uint64_t)(sender * 1000 + i));
-  /* Lets the receiver identify the message without a tag. */
+  /* By these the receiver identifies the message without a tag. */
   data[0] = sender;
   data[1] = i;
 }

@@ -1,8 +1,8 @@
 /* Schedules drawn from a seed, the same on all ranks, that cannot deadlock and whose matching does not depend on time.
  *
  * A channel: one rank sends a list of messages to another, all nonblocking. The other knows the list and draws receives, probes and matched probes
- * with exact tags and wildcards, posted and blocking, in any order that finds its message: each takes the first message in the list that matches and
- * is not taken. By MPI's rules, this is the only possible matching.
+ * with exact tags and wildcards, posted and blocking, in any order in which each finds a message: it takes the first one in the list that matches and
+ * has not been taken. By MPI's rules, no other matching is possible.
  *
  * Rounds: messages between all ranks, each with a different tag. In a round every rank first posts some of its receives, then starts all sends, then
  * makes its blocking receives, then completes the rest. */

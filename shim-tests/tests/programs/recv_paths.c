@@ -157,7 +157,7 @@ static int persistent(int started_all, int completion, MPI_Request *request, voi
     return code;
   }
   note_request("request", *request);
-  /* Inactive now: waiting for it again gives an empty status immediately. */
+  /* It is inactive now: another wait returns an empty status at once. */
   MPI_Status again;
   blank(&again);
   note_code(MPI_Wait(request, &again));
@@ -180,7 +180,7 @@ int receive_by(int how, int completion, span r, int source, int tag, MPI_Comm co
 {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Message message;
-  int code, nobody = MPI_PROC_NULL;
+  int code, no_rank = MPI_PROC_NULL;
   char nothing = 0;
   blank(status);
   switch ((enum way)how) {
@@ -208,9 +208,9 @@ int receive_by(int how, int completion, span r, int source, int tag, MPI_Comm co
     probe(0, source, tag, comm, &r, exact);
     /* fall through */
   case SENDRECV:
-    return MPI_Sendrecv(&nothing, 1, MPI_CHAR, nobody, 5, r.data, r.count, r.type, source, tag, comm, status);
+    return MPI_Sendrecv(&nothing, 1, MPI_CHAR, no_rank, 5, r.data, r.count, r.type, source, tag, comm, status);
   case SENDRECV_REPLACE:
-    return MPI_Sendrecv_replace(r.data, r.count, r.type, nobody, 5, source, tag, comm, status);
+    return MPI_Sendrecv_replace(r.data, r.count, r.type, no_rank, 5, source, tag, comm, status);
   case PROBE_MPROBE:
     probe(0, source, tag, comm, &r, exact);
     /* fall through */
@@ -235,21 +235,21 @@ int receive_by(int how, int completion, span r, int source, int tag, MPI_Comm co
     note_code(MPI_Recv_init_c(r.data, r.count, r.type, source, tag, comm, &request));
     return persistent(0, completion, &request, posted, status);
   case SENDRECV_C:
-    return MPI_Sendrecv_c(&nothing, 1, MPI_CHAR, nobody, 5, r.data, r.count, r.type, source, tag, comm, status);
+    return MPI_Sendrecv_c(&nothing, 1, MPI_CHAR, no_rank, 5, r.data, r.count, r.type, source, tag, comm, status);
   case SENDRECV_REPLACE_C:
-    return MPI_Sendrecv_replace_c(r.data, r.count, r.type, nobody, 5, source, tag, comm, status);
+    return MPI_Sendrecv_replace_c(r.data, r.count, r.type, no_rank, 5, source, tag, comm, status);
   case ISENDRECV:
-    note_code(MPI_Isendrecv(&nothing, 1, MPI_CHAR, nobody, 5, r.data, r.count, r.type, source, tag, comm, &request));
+    note_code(MPI_Isendrecv(&nothing, 1, MPI_CHAR, no_rank, 5, r.data, r.count, r.type, source, tag, comm, &request));
     return finish(completion, &request, posted, status);
   case ISENDRECV_C:
     note_code(
-        MPI_Isendrecv_c(&nothing, 1, MPI_CHAR, nobody, 5, r.data, r.count, r.type, source, tag, comm, &request));
+        MPI_Isendrecv_c(&nothing, 1, MPI_CHAR, no_rank, 5, r.data, r.count, r.type, source, tag, comm, &request));
     return finish(completion, &request, posted, status);
   case ISENDRECV_REPLACE:
-    note_code(MPI_Isendrecv_replace(r.data, r.count, r.type, nobody, 5, source, tag, comm, &request));
+    note_code(MPI_Isendrecv_replace(r.data, r.count, r.type, no_rank, 5, source, tag, comm, &request));
     return finish(completion, &request, posted, status);
   case ISENDRECV_REPLACE_C:
-    note_code(MPI_Isendrecv_replace_c(r.data, r.count, r.type, nobody, 5, source, tag, comm, &request));
+    note_code(MPI_Isendrecv_replace_c(r.data, r.count, r.type, no_rank, 5, source, tag, comm, &request));
     return finish(completion, &request, posted, status);
   case MPROBE_MRECV_C:
     message = match(0, source, tag, comm, &r, exact);

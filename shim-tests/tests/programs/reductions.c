@@ -1,5 +1,5 @@
-/* Reductions of all types and operations; the result changes if an element is left out, used twice, or used in another order where the order matters.
- * */
+/* Reductions of all types and operations. The result changes if an element is left out or used twice, or if the order is another one where it
+ * matters. */
 #include "scenarios.h"
 
 #include <string.h>
@@ -100,7 +100,7 @@ static void one(const char *where, enum call call, setting *s, element of, const
     fill_elements(to.data, sent, of.bytes, of.name, seed);
   begin("%s: %s %d %s %s root %d%s", where, names[call], length, of.name, op, s->root, in_place ? " in place" : "");
   note_code(make(call, s, placed ? MPI_IN_PLACE : from.data, call == REDUCE && me != s->root ? NULL : to.data, seed % 3 == 1));
-  /* The contents after the block of this rank are undefined where the input was there. */
+  /* In place, the contents after the block of this rank are undefined. */
   size_t count = call == REDUCE_SCATTER ? (size_t)s->counts[me] : (size_t)s->count;
   if (placed && (call == REDUCE_SCATTER || call == REDUCE_SCATTER_BLOCK))
     memset(to.data + count * (size_t)of.bytes, 0, ((size_t)sent - count) * (size_t)of.bytes);
@@ -157,8 +157,8 @@ static void by_hand(void *in, void *inout, int *count, MPI_Datatype *type)
     ((int *)inout)[i] = 3 * ((int *)inout)[i] - ((int *)in)[i];
 }
 
-/* Many in sequence, of compressible and incompressible data, with other collectives and messages in between: the counts that all ranks keep must stay
- * equal on all. */
+/* Many in sequence, of compressible and incompressible data, with other collectives and messages in between: what the ranks count must stay equal on
+ * all of them. */
 void reductions_in_turn(void)
 {
   enum { COUNT = 30000 };

@@ -74,7 +74,7 @@ void mixed_requests(void)
         fill(memories[i].data, memories[i].room, i % 2 ? RANDOM : SMOOTH, (uint64_t)(round * 20 + i));
     }
     if (role == RECEIVER && early) {
-      /* A probe before makes the shim receive the arrived messages. */
+      /* A probe beforehand makes the shim receive the messages that have arrived. */
       MPI_Probe(peer, TAG + 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     for (int i = 0; i < SLOTS; i++) {

@@ -9,7 +9,7 @@ void sizes_of_sends(void);
 void sizes_of_receives(void);
 void every_pair_of_calls(void);
 void exchanges(void);
-void to_self_and_nobody(void);
+void to_self_and_no_rank(void);
 void synchronous_sends(void);
 
 /* types.c: datatypes on either side */
@@ -44,7 +44,7 @@ void handlers(void);
 /* wrong.c: calls with arguments that the MPI refuses */
 void wrong_arguments(void);
 
-/* wrong_collectives.c: collectives with such arguments */
+/* wrong_collectives.c: collectives with arguments that the MPI refuses */
 void wrong_collectives(void);
 
 /* comms.c: communicators of all kinds */

@@ -122,7 +122,7 @@ static void receive_window(memory *in, int place, int way, int length, int diffe
     note(" data=%016lx", (unsigned long)digest(in));
 }
 
-/* Like the loops of OSU's bandwidth benchmarks: a window of sends, a window of receives into one buffer, an answer. */
+/* As in OSU's bandwidth benchmarks: a window of sends, a window of receives into one buffer, an answer. */
 void windows_into_one_buffer(void)
 {
   if (role == IDLE)
@@ -195,7 +195,7 @@ void landing_over_a_pending_receive(void)
         if (role == SENDER) {
           await(peer);
           fill(out.data, out.room, SMOOTH, (uint64_t)(length + how));
-          /* The first message is under way, or has arrived, when the other is received; or it is sent only then. */
+          /* When the other message is received, the first one is under way or has arrived; if `late`, it is sent only then. */
           if (!late)
             MPI_Isend(out.data, doubles, MPI_DOUBLE, peer, TAG + 1, MPI_COMM_WORLD, &first);
           MPI_Isend(out.data + LONGEST - length, doubles, MPI_DOUBLE, peer, TAG, MPI_COMM_WORLD, &other);

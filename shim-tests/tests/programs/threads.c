@@ -213,7 +213,7 @@ static void *listen(void *argument)
       MPI_Recv(in.data, ROOM / 8, MPI_DOUBLE, peer, l->tag, MPI_COMM_WORLD, &status);
       break;
     case 1:
-      /* Exactly the size of the message: for short ones the receive is too short for a frame. */
+      /* Exactly the size of the message: a receive of a short one has no room for a frame. */
       MPI_Irecv(in.data, bytes / 8, MPI_DOUBLE, MPI_ANY_SOURCE, l->tag, MPI_COMM_WORLD, &request);
       MPI_Wait(&request, &status);
       break;
@@ -243,8 +243,8 @@ typedef struct {
   int number, wrong, out_of_order, taken;
 } matcher;
 
-/* Every message starts with its number. A thread that matches a message gets a later one than before: between two matched probes of a thread no
- * earlier message can become available. */
+/* Every message starts with its number. A thread always matches a later message than before: between two matched probes of a thread, no earlier
+ * message can become available. */
 static void *match(void *argument)
 {
   matcher *m = argument;

@@ -19,7 +19,7 @@ static const struct {
     {"sizes_of_receives", sizes_of_receives, 60},
     {"every_pair_of_calls", every_pair_of_calls, 60},
     {"exchanges", exchanges, 20},
-    {"to_self_and_nobody", to_self_and_nobody, 20},
+    {"to_self_and_no_rank", to_self_and_no_rank, 20},
     {"synchronous_sends", synchronous_sends, 20},
     {"datatypes", datatypes, 30},
     {"matching_types", matching_types, 20},

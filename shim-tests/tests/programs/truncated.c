@@ -24,8 +24,8 @@ static int waitall_hangs(void)
 
 enum { WAITANY = 2, TESTANY = 3, WAITALL = 4, TESTSOME = 7, GET_STATUS = 8 };
 
-/* Whether plain Open MPI 4.1.4 cannot be compared: it may not report the failure of a persistent request in Testany or in a call for several
- * requests. */
+/* Whether a comparison with plain Open MPI 4.1.4 is impossible: it may not report the failure of a persistent request in Testany or in a call for
+ * several requests. */
 static int failure_lost(int how, int completion)
 {
 #ifdef OPEN_MPI
@@ -133,7 +133,7 @@ void truncation_among_others(void)
   for (int round = 0; round < 24; round++) {
     int how = round % 6, persistent = round / 6 % 2;
 #ifdef OPEN_MPI
-    /* It frees a persistent request that fails, or does not report the failure. */
+    /* Open MPI frees a persistent request that fails, or does not report the failure. */
     if (persistent || (how == 0 && waitall_hangs()))
       continue;
 #endif

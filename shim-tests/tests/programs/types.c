@@ -387,8 +387,8 @@ void freed_datatypes(void)
   }
 }
 
-/* Calls of no elements may give no memory, whatever the datatype: halves of exchanges whose other half brings or is a long message, and
- * receives of what waits behind nothing else. */
+/* Calls with no elements may give no memory, whatever the datatype: one half of an exchange whose other half is a long message, and receives of empty
+ * messages that wait. */
 void nothing_without_memory(void)
 {
   enum { LONG = 9000 };

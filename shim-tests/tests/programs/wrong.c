@@ -1,4 +1,4 @@
-/* Calls with arguments that the MPI refuses: the same error, once, from the same call. */
+/* Calls with arguments that the MPI refuses: the same call reports the same error, once. */
 #include "scenarios.h"
 
 #include <limits.h>
@@ -74,7 +74,7 @@ static void refuse_half(const char *what, int count)
     else
       result(what, names[i],
              MPI_Sendrecv_replace(out.data, count, MPI_DOUBLE, to, TAG, from, TAG, MPI_COMM_WORLD, &status));
-    /* As if a message sent by mistake had time to arrive. */
+    /* A message sent by mistake would have time to arrive. */
     MPI_Barrier(MPI_COMM_WORLD);
     fill(out.data, out.room, SMOOTH, 2);
     begin("%s: after %s", what, names[i]);

@@ -1,5 +1,5 @@
-/* Collectives with arguments that the MPI refuses: the same error, once, on the same ranks; the same data if it refuses nothing. If only one rank is
- * refused and no other waits for it, it makes the right call afterwards. */
+/* Collectives with arguments that the MPI refuses: the same ranks report the same error, once; if it refuses nothing, the data are the same. If only
+ * one rank is refused and no other waits for it, it makes the right call afterwards. */
 #include "scenarios.h"
 
 #include <setjmp.h>
@@ -344,7 +344,7 @@ static void one(enum call call, enum wrong wrong, int root, int nonblocking, int
     make_and_wait(call, &a, nonblocking ? &request : NULL);
   }
   note(" handler=%d,%d", calls, last_class);
-  /* The results of blocks that a rank sends while it receives into them are undefined, but other memory must not be touched. */
+  /* If a rank sends blocks while it receives into them, their content is undefined, but other memory must not be touched. */
   if (wrong == ALIASED && call >= ALLTOALL) {
     note_outside(&out, room);
     note_outside(&in, room);
@@ -388,8 +388,9 @@ static void one_rank_errs_each_time(void)
   MPI_Comm_free(&comm);
 }
 
-/* Blocks of the same length, for which ranks compare times from time to time. One rank makes some calls twice, the first time with a wrong count, and
- * leaves each other one of these by a jump out of its error handler; not with MPI_THREAD_MULTIPLE, where MPICH holds its lock in the handler. */
+/* Blocks of the same length, for which ranks compare times from time to time. One rank makes some calls twice, the first time with a wrong count. It
+ * leaves every second one of these by a jump out of its error handler, but not with MPI_THREAD_MULTIPLE, where MPICH holds its lock in the handler.
+ * */
 static jmp_buf place;
 
 static void jumping_handler(MPI_Comm *comm, int *code, ...)

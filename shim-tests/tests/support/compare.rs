@@ -62,20 +62,23 @@ fn differences(without: &[String], with: &[String]) -> String {
     text
 }
 
-/// Whether the lines are equal, except that the shim may prevent the MPI from writing beyond a buffer that is too short (see `note_outside`).
+/// Whether the lines are equal, except that the shim may prevent the MPI from writing beyond a buffer that is
+/// too short (see `note_outside`).
 fn same(without: &str, with: &str) -> bool {
     without == with
         || without.replace(" outside=touched", " outside=clean") == with
         || (is_newer_mpich() && forgiven(without, with))
 }
 
-/// MPICH from 4.3 on, and Intel MPI, omit four things that happen under the shim, because it has the messages sent and received by other calls:
+/// MPICH from 4.3 on, and Intel MPI, omit four things that happen with the shim, because it makes other calls
+/// to send and receive the messages:
 ///
-/// - the status of a persistent request, after `MPI_Request_get_status` returned it: that of `MPI_Wait` is empty, and `MPI_Waitsome` finds no active
-///   request;
+/// - the status of a persistent request, after `MPI_Request_get_status` returned it: that of `MPI_Wait` is
+///   empty, and `MPI_Waitsome` finds no active request;
 /// - the error, after a handler of the program was called for it: the call returns `MPI_SUCCESS`;
 /// - the call of the communicator's handler for a request that cannot be started;
-/// - the error of a message that was too long, in calls that complete several requests, and of a persistent request.
+/// - the error of a message that was too long, in calls that complete several requests, and of a persistent
+///   request.
 fn forgiven(without: &str, with: &str) -> bool {
     let (a, b): (Vec<_>, Vec<_>) = (without.split(' ').collect(), with.split(' ').collect());
     let forgotten = |a: &str, b: &str| {
@@ -141,7 +144,8 @@ fn the_first_difference_is_readable() {
     );
 }
 
-/// Fails unless at least this number of messages went in frames: a test whose messages were all passed through would prove nothing.
+/// Fails unless at least this number of messages went in frames: a test whose messages were all passed
+/// through would prove nothing.
 pub(crate) fn assert_framed(written: &Written, least: u64) {
     // If MPICH hung in MPI_Finalize, the report is lost.
     if written.stderr.is_none() {

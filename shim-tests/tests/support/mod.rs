@@ -9,12 +9,15 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The time limit of a job, apart from the two known hangs in `MPI_Finalize`: far longer than any takes, on a busy machine, too.
+/// The time limit of a job, apart from the two known hangs in `MPI_Finalize`: far longer than any takes, on a
+/// busy machine, too.
 const LIMIT: Duration = Duration::from_secs(900);
-/// The factor of the time limits of scenes in the programs, which tell where a job hangs. With two processors for forty processes a scene of a few seconds takes a minute.
+/// The time limits of scenes in the programs, which show where a job hangs, are multiplied by this. With
+/// forty processes on two processors, a scene of a few seconds takes a minute.
 const PATIENCE: &str = "10";
 
-/// Not by `eprintln!`: the harness hides the output of a passing test, and a skip must never look like a pass.
+/// Not by `eprintln!`: the harness hides the output of a passing test, and a skip must never look like a
+/// pass.
 pub(crate) fn skip<T>(reason: impl std::fmt::Display) -> Option<T> {
     let _shown = writeln!(std::io::stderr(), "SKIPPED: {reason}");
     None
@@ -51,9 +54,10 @@ pub(crate) fn two_nodes_at(rate: Option<Rate>) -> Option<Cluster> {
 /// The placeholder of the preload library among other preloaded libraries.
 pub(crate) const SHIM: &str = "the shim";
 
-/// The right to run jobs: alone, or beside those of other tests, of this process or another. It ends with the file, whose lock it is.
+/// The right to run jobs, alone or beside those of other tests, also of other processes. It is a lock of the
+/// file, and ends when the file is dropped.
 ///
-/// An MPI job needs all cores; beside others it would be slower than after them, and would break time limits.
+/// An MPI job needs all cores. Beside others it would take longer than after them, and exceed time limits.
 fn turn(alone: bool) -> File {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("turns");
     let file = File::create(place).unwrap();
@@ -75,7 +79,8 @@ impl Rig {
         Self::with(test, true)
     }
 
-    /// For a test whose outcome does not depend on when something happens: its jobs run beside those of other such tests. Jobs mostly wait at their start and end.
+    /// For a test whose outcome does not depend on when something happens: its jobs run beside those of other
+    /// such tests. Jobs mostly wait at their start and end.
     pub(crate) fn beside_others(test: &str) -> Option<Self> {
         Self::with(test, false)
     }
@@ -161,13 +166,13 @@ impl Plan<'_> {
         with
     }
 
-    /// Under the shim.
+    /// With the shim.
     #[must_use]
     pub(crate) fn shimmed(&self) -> Self {
         self.env("LD_PRELOAD", self.rig.shim.to_str().unwrap())
     }
 
-    /// Under the shim, with messages inside a node compressed as well.
+    /// With the shim, and with messages inside a node compressed as well.
     #[must_use]
     pub(crate) fn compressing(&self) -> Self {
         self.shimmed().env("MPRESS_SAME_NODE", "compress").env("MPRESS_STRATEGY", "fixed:diffpack-balanced")
@@ -179,13 +184,15 @@ impl Plan<'_> {
         self.env("LD_PRELOAD", programs::built(self.rig.mpi, library).to_str().unwrap())
     }
 
-    /// As [`compressing`](Self::compressing), with this library of `programs/preload` between the shim and the MPI.
+    /// As [`compressing`](Self::compressing), with this library of `programs/preload` between the shim and
+    /// the MPI.
     #[must_use]
     pub(crate) fn compressing_over(&self, library: &str) -> Self {
         self.compressing().preloading(&[SHIM, library])
     }
 
-    /// With exactly these libraries of `programs/preload` preloaded in this order; [`SHIM`] stands for the preload library.
+    /// With exactly these libraries of `programs/preload` preloaded in this order; [`SHIM`] stands for the
+    /// preload library.
     #[must_use]
     pub(crate) fn preloading(&self, libraries: &[&str]) -> Self {
         let path = |&name: &&str| {
@@ -195,7 +202,8 @@ impl Plan<'_> {
         self.env("LD_PRELOAD", std::env::join_paths(paths).unwrap().to_str().unwrap())
     }
 
-    /// With the ranks of all nodes spread over the processors: otherwise Open MPI binds the first rank of each node to the same one.
+    /// With the ranks of all nodes spread over the processors: otherwise Open MPI binds the first rank of
+    /// each node to the same one.
     #[must_use]
     pub(crate) fn pinned(&self) -> Self {
         Self { pinned: true, ..self.clone() }

@@ -8,9 +8,9 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
-/// The program of this name: `transparent` is built from all files in `programs`, the others from one file in `programs/single` and the shared files.
-/// `NAME.so` is a library to preload, built from one file in `programs/preload`; `NAME.so.1` replaces a GPU's library and is built from one file in
-/// `programs/gpu`.
+/// The program of this name: `transparent` is built from all files in `programs`, the others from one file in
+/// `programs/single` and the shared files. `NAME.so` is a library to preload, built from one file in
+/// `programs/preload`; `NAME.so.1` replaces a GPU's library and is built from one file in `programs/gpu`.
 pub(crate) fn built(mpi: Mpi, name: &str) -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     // All tests use the same MPI.
@@ -21,7 +21,7 @@ fn build_all(mpi: Mpi) -> PathBuf {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{mpi}-programs"));
     std::fs::create_dir_all(&target).unwrap();
-    // How they are built is in the tests themselves.
+    // The tests themselves say how programs are built, so a newer test counts, too.
     let mut newest = modified(&std::env::current_exe().unwrap()).max(installed(mpi));
     for file in ["", "single", "preload", "gpu"].iter().flat_map(|dir| files(&sources.join(dir))) {
         newest = newest.max(modified(&file));
@@ -71,7 +71,7 @@ fn c_files(dir: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Under another name at first: tests of another process may be running the program, or building it.
+/// Builds a program, under another name at first: tests of another process may be running it, or building it.
 fn build(mpi: Mpi, target: &Path, sources: &[PathBuf]) {
     let unfinished = target.with_file_name(format!("{}-unfinished", std::process::id()));
     let start = SystemTime::now();
@@ -92,7 +92,7 @@ fn build(mpi: Mpi, target: &Path, sources: &[PathBuf]) {
     command.args(["-pthread", "-o"]).arg(&unfinished).args(sources).arg("-ldl");
     let output = command.output().unwrap_or_else(|error| panic!("{}: {error}", mpi.mpicc()));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    // What is changed from now on is newer.
+    // A source that has changed since the start is newer.
     File::options().append(true).open(&unfinished).and_then(|file| file.set_modified(start)).unwrap();
     std::fs::rename(unfinished, target).unwrap();
 }

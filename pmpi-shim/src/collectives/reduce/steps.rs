@@ -51,7 +51,7 @@ impl<'a> Reducing<'a> {
     /// The block of a rank in a buffer of the program that holds all blocks.
     fn all(&self, buf: *const c_void, rank: usize) -> Span {
         let start = (self.blocks.starts[rank] as usize).wrapping_mul(self.size);
-        // SAFETY: who made this vouches for the buffer.
+        // SAFETY: the caller of `new` vouches for the buffer.
         unsafe { self.call.span(buf.wrapping_byte_add(start), self.blocks.counts[rank]) }
     }
 
@@ -126,7 +126,7 @@ impl<'a> Reducing<'a> {
     /// Copies the block of this rank to the program's buffer.
     pub(super) fn take(&self, start: &mut Start<'_>) {
         let own = self.ours(&self.sums, self.rank);
-        // SAFETY: who made this vouches for the buffer.
+        // SAFETY: the caller of `new` vouches for the buffer.
         start.copy(&own, &unsafe { self.call.span(self.call.to, own.count()) });
     }
 

@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::slice;
 
-/// Raw bytes of a chunk of a block that is too short for a stream.
+/// Length of a chunk, in raw bytes, of a block that is too short for a stream.
 const CHUNK: usize = 63 << 10;
 
 /// The form in which a block comes.
@@ -18,7 +18,7 @@ const CHUNK: usize = 63 << 10;
 pub(super) enum Form {
     /// Its first chunk has not come yet.
     Unknown,
-    /// As the bytes that it has: within a node always.
+    /// Uncompressed, as always within a node.
     Raw,
     Stream(Stream),
     Damaged(c_int),
@@ -31,7 +31,7 @@ pub(super) struct Block {
     pub(super) owner: usize,
     pub(super) at: *mut u8,
     pub(super) len: usize,
-    /// Raw bytes of a chunk.
+    /// Length of a chunk, in raw bytes.
     chunk: usize,
     /// Whether it may be a stream.
     is_long: bool,

@@ -22,7 +22,7 @@ const WINDOW: usize = 32;
 /// unexpected messages.
 const WAITING: usize = 16;
 
-/// Additional bytes of a chunk that is the head of a stream.
+/// Bytes that the head of a stream may have in addition to those of its chunk.
 const FRONT: usize = 64;
 
 /// The messages from a rank.
@@ -67,7 +67,7 @@ impl Incoming {
     fn take(&self, relay: &mut Relay<'_>, item: Item, came: Result<usize, c_int>, memory: Option<Buffer>) {
         let (shim, id) = (relay.shim, relay.id);
         let block = &mut relay.blocks[item.block];
-        // No chunk has this length, so that it goes on as a damaged one.
+        // No chunk has this length, so the block counts as damaged.
         let len = came.unwrap_or(block.range(item.index).len() + 1);
         if block.at.is_null() && len > 0 {
             let len = block.len;

@@ -18,7 +18,8 @@ pub(super) enum Ends {
     Wait,
     /// Completes those that are over.
     Test,
-    /// Tells which are over. They remain with the program: a receive is delivered at once, and its status kept.
+    /// Tells which are over. They remain with the program: a receive is delivered at once, and its status
+    /// kept.
     Look,
 }
 
@@ -28,8 +29,9 @@ pub(super) struct Batch<'a> {
     pub(super) ends: Ends,
     requests: &'a mut [MPI_Request],
     slots: Few<Slot>,
-    /// The MPI has the requests. It may have the program's array, and sets handles there to null.
+    /// Whether a call of the MPI has the requests.
     is_lent: bool,
+    /// Whether that call has the program's array, in which the MPI sets handles to null.
     gives_array: bool,
 }
 
@@ -39,10 +41,10 @@ struct Slot {
     record: Option<InUse>,
     /// Whether it may be passed to the MPI.
     is_ready: bool,
-    /// Whether that is not known beforehand.
+    /// Whether the operation must be advanced to know that.
     moves: bool,
-    /// An inactive persistent request, which any call may start meanwhile: null to the MPI. Or one that another call works on, or has completed. Left to the
-    /// program.
+    /// Whether the program's request is left unchanged, and the MPI gets none: it is inactive, and another
+    /// call may start it meanwhile; or another call works on it, or has completed it.
     is_left: bool,
 }
 
@@ -66,7 +68,8 @@ impl Slot {
         slot
     }
 
-    /// Those of all requests, from now on in use. Calls that look wait for each other, so all begin with the same request.
+    /// The slots of all requests, whose records are in use from now on. Calls that look wait for each other,
+    /// so all take the requests in the same order.
     fn of_each(shim: &Shim, ends: Ends, requests: &[MPI_Request]) -> Few<Self> {
         let mut using = shim.requests.use_each(ends != Ends::Look);
         let mut slot = |request: &MPI_Request| Self::of(shim, *request, using(*request));
@@ -127,8 +130,9 @@ impl<'a> Batch<'a> {
         self.slots.iter().all(|slot| slot.is_ready)
     }
 
-    /// Passes the requests that are ready to the MPI, and null requests for the others. If all handles are the program's, the MPI gets its array: then the
-    /// handles of completed requests are null before an error handler is called.
+    /// Passes the requests that are ready to the MPI, and null requests for the others. If all handles are
+    /// the program's, the MPI gets its array: then the handles of completed requests are null before an error
+    /// handler is called.
     pub(super) fn ask(&mut self, ask: impl FnOnce(c_int, *mut MPI_Request) -> c_int) -> c_int {
         let count = c_int::try_from(self.len()).unwrap_or(c_int::MAX); // fits, as it came from the program
         let is_same = |(slot, request): (&Slot, &MPI_Request)| slot.is_ready && slot.inner == *request;
@@ -249,8 +253,8 @@ impl<'a> Batch<'a> {
         result.map_or_else(|(comm, code)| raise(comm, code), |()| SUCCESS)
     }
 
-    /// Ends a call for several requests: finishes the requests `which`, whose statuses are `found` and are stored at `place`. `code` is the
-    /// MPI's return value.
+    /// Ends a call for several requests: finishes the requests `which`, whose statuses are `found` and are
+    /// stored at `place`. `code` is the MPI's return value.
     pub(super) unsafe fn finish_many(
         mut self,
         which: impl Iterator<Item = usize>,
@@ -291,12 +295,13 @@ impl<'a> Batch<'a> {
 }
 
 impl Drop for Batch<'_> {
-    /// Gives the program its handles back: null for completed requests, unchanged for pending and persistent ones.
+    /// Gives the program its handles back: null for completed requests, unchanged for pending and persistent
+    /// ones.
     fn drop(&mut self) {
         self.take_back();
         for slot in &mut *self.slots {
-            // The MPI has freed a failed request without reporting it: it reports one of several, or the error handler left by an
-            // exception.
+            // The MPI has freed a failed request without reporting it: it reports only one of several, or the
+            // error handler has left the call by an exception.
             if slot.inner == REQUEST_NULL
                 && slot.is_ready
                 && let Some(mut active) = slot.record.as_mut().and_then(|record| record.slot().take())

@@ -1,4 +1,4 @@
-//! A list for the requests of one call: most calls have one, and programs poll with them.
+//! A list for the requests of one call. Most calls have a single request, and programs poll with such calls.
 
 use std::ops::{Deref, DerefMut};
 

@@ -1,8 +1,8 @@
 //! The time in calls by communicator and by peer.
 //!
-//! A call that names a communicator counts for it, one that names a peer as well (a send its destination, a receive its source) for the peer.
-//! The time of a call that waits for requests is divided equally among those that it is given, and each part counts for what that request
-//! was started for.
+//! The time of a call counts for the communicator that it names, and for the peer if it names one: the
+//! destination of a send, the source of a receive. The time of a call that waits for requests is divided
+//! equally among them, and each part counts for the communicator and peer of that request.
 
 use crate::mpi::handle::{Handle, HandleMap, KEYS};
 use crate::mpi::sys::*;
@@ -81,7 +81,8 @@ impl About {
             Self::Start(subject, request) => {
                 let mut known = known();
                 known.tables.charge(subject, 1, nanoseconds);
-                // SAFETY: the caller of `starting` vouches for it. A call that failed may have stored nothing; what was there before harms nothing as a key.
+                // SAFETY: the caller of `starting` vouches for it. A call that failed may have stored
+                // nothing; what was there before harms nothing as a key.
                 known.requests.insert(unsafe { request.read() }.key(), subject);
             }
             Self::Requests(given) => {

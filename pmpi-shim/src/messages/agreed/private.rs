@@ -1,4 +1,4 @@
-//! The communicator on which the layer sends the messages of collectives: one for all communicators of the
+//! The communicator for the layer's own messages: streams, and collectives of all communicators of the
 //! program, each of which has its own tag.
 //!
 //! A separate communicator for each would double their number, and MPICH is limited to about two thousand.
@@ -12,7 +12,7 @@ use std::ffi::c_int;
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// The communicator, of all ranks of the world, and its tags.
+/// The communicator, which has all ranks of the world, and its tags.
 pub(crate) struct Private {
     /// Its error handler returns errors.
     pub(crate) comm: MPI_Comm,
@@ -20,7 +20,7 @@ pub(crate) struct Private {
     /// again, so no two communicators that share a process have the same one, and a message that a program
     /// left in an erroneous collective meets no other.
     next: AtomicI32,
-    /// Tags that collectives do not use; theirs are the smaller ones.
+    /// The upper half of the tags, for streams. Collectives use the lower half.
     pub(crate) free_tags: RangeInclusive<c_int>,
 }
 
@@ -34,7 +34,7 @@ const ROUNDS: u32 = 64;
 impl Private {
     /// Makes the communicator as a duplicate of `of`, on all of its ranks. For the world this must come
     /// before the program sets its first attribute, since a duplicate copies attributes, by the program's own
-    /// functions. Other ways to make a communicator spin while a rank waits.
+    /// functions. In other calls that make a communicator, a waiting rank would keep its processor busy.
     pub(crate) fn new(of: MPI_Comm) -> Result<Self, c_int> {
         let (mut comm, mut request) = (COMM_NULL, REQUEST_NULL);
         // SAFETY: a collective call; valid output pointers, which live until it is complete.
@@ -52,8 +52,8 @@ impl Private {
         Self { comm: COMM_NULL, next: AtomicI32::new(0), free_tags: 0..=0 }
     }
 
-    /// Agrees with all ranks of the program's communicator on a tag for it: `Some(None)` if some rank has used
-    /// all tags, `None` if other threads have taken each meanwhile, so that a later call may do.
+    /// Agrees with all ranks of the program's communicator on a tag for it: `Some(None)` if some rank has
+    /// used all tags; `None` if other threads have taken each proposed tag, so that a later call may succeed.
     ///
     /// Each rank proposes a tag, and the largest is taken unless some rank has used it. Other threads may do
     /// the same for other communicators meanwhile. No lock is held while ranks wait for each other; if two
@@ -63,7 +63,8 @@ impl Private {
     /// Those of the MPI, which has called the communicator's error handler.
     pub(super) fn agree(&self, comm: MPI_Comm) -> Result<Option<Option<c_int>>, c_int> {
         for round in 0..ROUNDS {
-            // Threads that collide must not go on in step; their communicators make the difference.
+            // Threads that collide must not propose the same tags in each round, so the proposal depends on
+            // the communicator.
             let apart = round.wrapping_mul(comm.key() as u32) % (2 * round + 1);
             let proposal = self.next.load(Ordering::Relaxed).checked_add_unsigned(apart);
             let proposal = proposal.filter(|tag| tag < self.free_tags.start());
@@ -87,7 +88,7 @@ impl Private {
     }
 }
 
-/// Whether this is so on all ranks of the program's communicator.
+/// Whether `here` is true on all ranks of the program's communicator.
 ///
 /// # Errors
 /// As for [`minima`].

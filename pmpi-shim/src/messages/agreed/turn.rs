@@ -5,7 +5,7 @@ use mpress::race::{Outcome, Race, Way};
 use std::ffi::c_int;
 use std::time::Instant;
 
-/// The collectives that are made in the way that has been fastest.
+/// The collectives for which several ways are tried, and the fastest one is kept.
 #[derive(Clone, Copy)]
 pub(crate) enum Raced {
     Bcast,
@@ -33,7 +33,7 @@ pub(crate) struct Here {
 /// How one call is made.
 pub(crate) struct Turn<'a> {
     pub(super) way: Way,
-    /// If it is made here, with messages of its own.
+    /// Set if the layer makes it here, with messages of its own.
     pub(super) here: Option<Here>,
     pub(super) of: Of<'a>,
 }
@@ -43,7 +43,7 @@ pub(crate) struct Turn<'a> {
 pub(super) enum Of<'a> {
     Nothing,
     Outcome(&'a Outcome),
-    /// And the number of its bytes.
+    /// The race, and the number of bytes of the call.
     Race(&'a Race, usize),
 }
 
@@ -63,7 +63,7 @@ impl Turn<'_> {
         let (result, shorter) = make(self.way, self.here);
         match (self.of, shorter) {
             (Of::Outcome(outcome), Some(shorter)) => outcome.learn(!shorter),
-            // Other methods on trial, now or then, say nothing about the time of later calls.
+            // While other methods are on trial, the time says nothing about later calls.
             (Of::Race(race, bytes), _) if !on_trial && !engine.is_on_trial() => {
                 race.took(self.way, bytes, began.elapsed());
             }

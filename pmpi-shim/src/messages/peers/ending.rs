@@ -1,5 +1,6 @@
-//! Communicators that are being freed. A delete callback of the program may still use one, before or after the callback of our attribute, and an
-//! attribute that is set meanwhile is never deleted. So the peers are kept here until the call returns.
+//! Communicators that are being freed. A delete callback of the program may still use one, before or after
+//! the callback of our attribute, and an attribute that is set meanwhile is never deleted. So the peers are
+//! kept here until the call returns.
 
 use super::Peers;
 use crate::mpi::handle::Handle;
@@ -17,8 +18,9 @@ struct Ending {
 }
 
 thread_local! {
-    /// What this thread frees: a delete callback may free another communicator. Never dropped, since a program may free communicators and end MPI
-    /// when it exits, after the destructors of its threads' variables.
+    /// What this thread frees: a delete callback may free another communicator. Never dropped, since a
+    /// program may free communicators and end MPI when it exits, after the destructors of its threads'
+    /// variables.
     static ENDING: ManuallyDrop<RefCell<Vec<Ending>>> = const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }
 
@@ -28,7 +30,8 @@ fn take(comm: usize) -> Vec<Ending> {
     ENDING.with(|all| all.borrow_mut().extract_if(.., |ending| ending.comm == comm).collect())
 }
 
-/// A call that frees a communicator. It ends when this is dropped, even if an error handler of the program throws.
+/// A call that frees a communicator. It ends when this is dropped, even if an error handler of the program
+/// throws.
 #[cfg(shim)]
 pub(crate) struct Freeing {
     comm: usize,
@@ -57,7 +60,8 @@ impl Drop for Freeing {
     }
 }
 
-/// Keeps the peers of a communicator if this thread is freeing it; returns whether it is. From then on no other thread may look for its messages.
+/// Keeps the peers of a communicator if this thread is freeing it; returns whether it is. From then on no
+/// other thread may look for its messages.
 pub(super) fn keep(keyval: c_int, comm: MPI_Comm, peers: &Arc<Peers>) -> bool {
     ENDING.with(|all| {
         let mut all = all.borrow_mut();

@@ -1,5 +1,5 @@
-//! A receive that begins before the program asks for its message: into our own buffer, and decoded in our own memory if the program will most likely ask
-//! for it next.
+//! A receive that begins before the program asks for its message: into our own buffer, and decoded in our own
+//! memory if the program will most likely ask for it next.
 
 use super::{Bounce, Came, Lent, Place, Posted};
 use crate::messages::context::Context;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 impl Posted {
-    /// Such a receive. It has no memory of the program until that asks for the message.
+    /// A receive of this kind. The program lends memory for it only when it asks for the message.
     pub(crate) fn early(peers: Arc<Peers>, comm: MPI_Comm, bounce: Bounce) -> Self {
         let memory = Memory::nothing();
         let place = Place::Bounce(bounce);
@@ -25,14 +25,15 @@ impl Posted {
         (self.memory, self._held) = (memory, held);
     }
 
-    /// The length of the message of a frame that has come; `None` for what is no frame, or a damaged one.
+    /// The length of the message of a frame that has come; `None` for a plain message, or a damaged frame.
     pub(crate) fn message_len(&self, context: &Context) -> Option<usize> {
         let Place::Bounce(Bounce { buffer, .. }) = &self.place else { return None };
         Some(context.engine.open(buffer).ok()?.raw_len())
     }
 
-    /// Decodes a frame that has come from rank `source` of the world, or begins to if it is the head of a stream, if its message has at most `most` bytes.
-    /// If that fails, the receive decodes it later, or determines what it is. Returns what [`message_len`](Self::message_len) would have.
+    /// Decodes a frame that has come from rank `source` of the world, or begins to if it is the head of a
+    /// stream, if its message has at most `most` bytes. If that fails, the receive decodes it later, or
+    /// determines what it is. Returns what [`message_len`](Self::message_len) would have.
     pub(crate) fn decode_ahead(&mut self, context: &Context, source: c_int, most: usize) -> Option<usize> {
         let Place::Bounce(Bounce { buffer, .. }) = &self.place else { return None };
         let incoming = context.engine.open(buffer).ok()?;
@@ -83,7 +84,8 @@ impl Posted {
         }
     }
 
-    /// The program will not ask for the message. The rest of a stream is dropped as it comes. Returns the buffer that the MPI may still write to.
+    /// The program will not ask for the message. The rest of a stream is dropped as it comes. Returns the
+    /// buffer that the MPI may still write to.
     pub(crate) fn discard(mut self, context: &Context) -> Option<Bounce> {
         if let Some(Came::Stream(stream)) = self.came.take() {
             let _lost = stream.drop_rest(context);

@@ -62,7 +62,8 @@ impl Posted {
         Ok(())
     }
 
-    /// Copies a message or a frame from our own buffer to the program's; returns the length of the message in bytes.
+    /// Copies a message or a frame from our own buffer to the program's; returns the length of the message in
+    /// bytes.
     fn land(&mut self, context: &Context, wire: &[u8], is_frame: bool) -> Result<usize, c_int> {
         let memory = self.memory;
         let ahead = self.ahead.map(|decoding| (decoding, Instant::now()));
@@ -88,10 +89,11 @@ impl Posted {
         landed
     }
 
-    /// The MPI completed the receive with an error. The buffer is not freed: Open MPI 4.1 completes a receive with `MPI_ERR_TRUNCATE`
-    /// before all of a long message has come, and writes the rest to it later.
+    /// The MPI completed the receive with an error. The buffer is not freed: Open MPI 4.1 completes a receive
+    /// with `MPI_ERR_TRUNCATE` before all of a long message has come, and writes the rest to it later.
     ///
-    /// `source`: the message's source, if the MPI reported it. If the message was the head of a stream, its tail is dropped.
+    /// `source`: the message's source, if the MPI reported it. If the message was the head of a stream, its
+    /// tail is dropped.
     pub(crate) fn abandon(mut self, context: &Context, source: c_int) {
         let mut stream = None;
         if let Some(Came::Elsewhere(wire, _)) = self.came.take() {

@@ -1,4 +1,5 @@
-//! The memory that a program lends, frames in it, and messages that wait until nothing is pending in theirs.
+//! The memory that a program lends for receives: frames in it, and messages that wait until nothing else is
+//! pending there.
 
 use super::{Memory, ReceiveMemory, Waiting};
 use crate::messages::context::Context;
@@ -39,7 +40,8 @@ impl Memory {
         Ok(buffer)
     }
 
-    /// Passes the first [`FRONT`] bytes of a message in this memory, which has room for a frame, to a closure.
+    /// Passes the first [`FRONT`] bytes of a message in this memory, which has room for a frame, to a
+    /// closure.
     ///
     /// # Safety
     /// The receive must be over.
@@ -49,7 +51,8 @@ impl Memory {
         see: impl FnOnce(&[u8]) -> R,
     ) -> Result<R, c_int> {
         if self.contiguous && self.capacity >= FRONT {
-            // SAFETY: contiguous elements of at least this length, the span's own promise, which the MPI no longer writes.
+            // SAFETY: contiguous elements of at least this length, the span's own promise, which the MPI no
+            // longer writes.
             return Ok(see(unsafe { slice::from_raw_parts(self.span.ptr().cast::<u8>(), FRONT) }));
         }
         Ok(see(&self.read(context, FRONT)?))
@@ -58,7 +61,7 @@ impl Memory {
     /// The frame of a receive that has completed with `received` bytes, if it got one.
     ///
     /// # Errors
-    /// The code of a lack of memory.
+    /// The code for a lack of memory.
     ///
     /// # Safety
     /// As for [`front`](Self::front).
@@ -79,7 +82,7 @@ impl ReceiveMemory {
         held: Option<OwnedType>,
     ) {
         let mut kept = crate::locked(&self.kept);
-        // It covers those that it is as long as.
+        // It overwrites those for the same memory that are not longer.
         let (range, len) = (memory.range(), message.len());
         kept.retain(|old| old.memory.range() != range || old.message.len() > len);
         kept.push(Waiting { memory, message, _held: held });
@@ -89,7 +92,8 @@ impl ReceiveMemory {
         self.settle(context);
     }
 
-    /// Writes the messages that were kept to memory that has become free. To be called whenever a claim has ended.
+    /// Writes the messages that were kept to memory that has become free. To be called whenever a claim has
+    /// ended.
     pub(crate) fn settle(self: &Arc<Self>, context: &Context) {
         if !self.has_kept.load(Ordering::Acquire) {
             return;
@@ -97,7 +101,8 @@ impl ReceiveMemory {
         let mut kept = crate::locked(&self.kept);
         kept.retain(|Waiting { memory, message, .. }| {
             let Some(_claim) = self.free(memory) else { return true };
-            // The receive that was pending in this memory has ended just now, so the program still lends it. There is room for the message.
+            // The receive that was pending in this memory has ended just now, so the program still lends it.
+            // There is room for the message.
             let _ = land_raw(context, message, &memory.span);
             false
         });

@@ -28,9 +28,9 @@ pub(crate) enum Target {
     Memory(*mut u8),
     /// Elements at this address, with room for it.
     Elements(Plan, *mut u8),
-    /// To our own buffer.
+    /// Our own buffer.
     Buffer(Buffer),
-    /// Nowhere: it is too long, or there is no memory for it.
+    /// None: the message is too long, or there is no memory for it.
     Nowhere(c_int),
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct Arriving {
 }
 
 impl Arriving {
-    /// Begins with a head from rank `source` of the world.
+    /// Begins a stream whose head has come from rank `source` of the world.
     ///
     /// # Safety
     /// The memory of `target` must live until the stream is complete.
@@ -109,7 +109,7 @@ impl Arriving {
         self.outcome.is_err()
     }
 
-    /// Drops the rest as it comes; returns the error, if there was one.
+    /// Drops the rest of the chunks as they come; returns the error, if there was one.
     pub(crate) fn drop_rest(mut self, context: &Context) -> Option<Untold> {
         let error = std::mem::replace(&mut self.outcome, Err(Untold::new(ERR_TRUNCATE))).err();
         self.leave(context);
@@ -129,7 +129,7 @@ impl Arriving {
         context.streams.busy.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Receives chunks of tails that are not wanted.
+    /// Receives the chunks of tails that are dropped.
     pub(crate) fn sweep(context: &Context) {
         let mut dropped = crate::locked(&context.streams.dropped);
         let before = dropped.len();
@@ -172,7 +172,8 @@ impl Arriving {
             if let Err(code) = self.post(context) {
                 self.fail(code);
                 if self.posted.is_empty() {
-                    // The rest cannot be received. The sender waits for its last chunk no longer than its patience lasts.
+                    // The rest cannot be received. The sender waits for its last chunk no longer than its
+                    // patience lasts.
                     return Next::Over;
                 }
                 break;
@@ -252,7 +253,8 @@ impl Arriving {
         }
     }
 
-    /// The length of the message, and its buffer, if it is in one of our buffers. To be called once the stream is complete.
+    /// The length of the message, and its buffer, if it is in one of our buffers. To be called once the
+    /// stream is complete.
     pub(crate) fn finish(mut self) -> Result<(usize, Option<Buffer>), c_int> {
         std::mem::replace(&mut self.outcome, Ok(())).map_err(Untold::tell)?;
         let len = self.stream.raw_len();
@@ -267,7 +269,7 @@ impl Arriving {
 }
 
 impl Streams {
-    /// Finishes sends that no longer belong to a request, and drops tails; returns whether others are left.
+    /// Finishes sends that no longer belong to a request, and drops tails; returns whether any are left.
     pub(crate) fn end(&self, context: &Context) -> bool {
         Arriving::sweep(context);
         self.sweep() || !crate::locked(&self.dropped).is_empty()

@@ -26,9 +26,9 @@ pub(crate) struct Departing {
     head: Arc<Wire>,
     /// Whether the call does not return before the stream is complete.
     holds: bool,
-    /// Chunks that have not been started. Only such a call holds some.
+    /// Chunks that have not been started. There are none unless the stream `holds`.
     held: VecDeque<(Buffer, Counted)>,
-    /// The chunks from the first one on whose send is not complete.
+    /// The chunks that have been started, without those whose sends are known to be complete.
     under_way: VecDeque<Send>,
     /// The number of chunks started.
     chunks: usize,
@@ -38,11 +38,11 @@ pub(crate) struct Departing {
     ahead: Option<Counted>,
     /// Bytes of the tail started.
     started: usize,
-    /// What a byte takes on the network, by the estimate, in nanoseconds.
+    /// Estimated time of a byte on the network, in nanoseconds.
     byte_ns: f64,
     state: State,
-    /// Time that the MPI took to start chunks. When a chunk was ready is told without it, since it shows not how fast this process is, but how busy the
-    /// network.
+    /// Time that the MPI took to start chunks, beyond the usual. The receiver is told when each chunk was
+    /// ready, without this time: it shows how busy the network is, not how fast this process is.
     stalled: Duration,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Departing {
 enum State {
     /// The head has not been matched.
     Waiting,
-    /// It has.
+    /// The head has been matched.
     Matched(Patience),
     /// The stream was cancelled, or its head failed.
     Over,
@@ -60,17 +60,19 @@ enum State {
 #[derive(Clone, Copy)]
 struct Patience {
     left: Duration,
-    /// Time between two looks counts at most as this: the program may compute meanwhile.
+    /// Longer times between two looks count as this: the program may compute meanwhile.
     look: Duration,
     looked: Instant,
 }
 
-/// Every chunk of this number is sent synchronously by a call that waits. Open MPI over TCP calls any other one sent at once, and has no end of
-/// what is queued for a connection; and what it answers there, such as that it has matched the message of the other rank, goes after all of that, so that two ranks
-/// that send to each other would send one after the other.
+/// A call that waits sends every 16th chunk synchronously. Open MPI over TCP calls any other chunk sent at
+/// once, and queues any number of them for a connection. What it answers there, such as that it has matched
+/// the message of the other rank, goes after the whole queue, so two ranks that send to each other would send
+/// one after the other.
 const SYNCHRONOUS: usize = 16;
 
-/// Greatest number of chunks from the first one on that a call that waits does not know to have been received: about 3 MiB of the message.
+/// Greatest number of chunks that a call that waits starts from the first one on that may not have been
+/// received: about 3 MiB of the message.
 const MOST_UNDER_WAY: usize = 3 * SYNCHRONOUS;
 
 /// The least number of looks before patience ends.
@@ -91,9 +93,10 @@ impl Patience {
 }
 
 impl Departing {
-    /// Starts a stream of the message `raw` to rank `dest` of the world. `start_head` starts its head in the mode of the message.
-    /// `meanwhile` is called between chunks. `holds`: the call does not return before the stream is complete, so chunks need not be started before the
-    /// network is ready for them, as an MPI does with long messages.
+    /// Starts a stream of the message `raw` to rank `dest` of the world. `start_head` starts its head in the
+    /// mode of the message. `meanwhile` is called between chunks. `holds`: the call does not return before
+    /// the stream is complete, so chunks need not be started before the network is ready for them, as an MPI
+    /// does with long messages.
     ///
     /// # Errors
     /// Those of `start_head`, and a lack of memory.
@@ -138,7 +141,7 @@ impl Departing {
                     }
                 }
                 None if stream.held.is_empty() && stream.under_way.is_empty() => cannot_go_on(ERR_NO_MEM),
-                // Those that are sent give back theirs, unless the receiver does not take them.
+                // Chunks that have been sent give back their memory, unless the receiver does not take them.
                 None => {
                     stream.start_held();
                     if stream.advance(request) && stream.is_matched() {
@@ -149,7 +152,7 @@ impl Departing {
             stream.go_on(request);
             meanwhile();
         }
-        // The time of encoding was no waiting.
+        // The time of encoding does not count as waiting.
         if stream.is_matched() {
             stream.state = stream.matched();
         }
@@ -179,8 +182,8 @@ impl Departing {
         }
     }
 
-    /// Starts a chunk, the last of those that are ready if none is held. The last one of the stream is sent synchronously, and some before it where the
-    /// call waits.
+    /// Starts a chunk. The last one of the stream is sent synchronously, and so is every 16th if the call
+    /// waits.
     fn send(&mut self, (chunk, kept): (Buffer, Counted)) {
         self.chunks += 1;
         let is_last = self.ends && self.held.is_empty();
@@ -213,8 +216,8 @@ impl Departing {
         some_left
     }
 
-    /// Advances the stream, whose head has this request, and which is waited for; returns whether the stream has been sent, so that the request may be
-    /// completed.
+    /// Advances the stream, whose head has this request, and which is waited for; returns whether the stream
+    /// has been sent, so that the request may be completed.
     pub(crate) fn advance(&mut self, request: MPI_Request) -> bool {
         if self.go_on(request) && self.is_matched() {
             self.state = self.matched();
@@ -280,7 +283,8 @@ fn next_chunk(context: &Context, tail: &mut Tail, raw: &Raw<'_>) -> Option<Buffe
     }
 }
 
-/// Ends the job: the head has been sent, and its receiver would wait for ever for a chunk that cannot be made or sent.
+/// Ends the job: the head has been sent, and its receiver would wait for ever for a chunk that cannot be made
+/// or sent.
 fn cannot_go_on(code: c_int) -> ! {
     give_up("the rest of a message that has been sent in part cannot be sent", COMM_WORLD, code)
 }

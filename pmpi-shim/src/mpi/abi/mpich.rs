@@ -1,5 +1,5 @@
-//! The ABI of MPICH (from 3.1 on) and its derivatives: Intel MPI, MVAPICH, Cray MPICH (the ABI Compatibility Initiative of 2013;
-//! `libmpi.so.12`, Debian's `libmpich.so.12`). Handles are integers.
+//! The ABI of MPICH (from 3.1 on) and its derivatives: Intel MPI, MVAPICH, Cray MPICH (the ABI Compatibility
+//! Initiative of 2013; `libmpi.so.12`, Debian's `libmpich.so.12`). Handles are integers.
 
 use super::{Abi, Dialect, Kind};
 use std::ffi::{c_int, c_void};

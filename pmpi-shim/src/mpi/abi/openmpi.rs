@@ -1,5 +1,5 @@
-//! The ABI of Open MPI 4 and 5 (`libmpi.so.40`). Handles are addresses; those of predefined objects are addresses of variables of the
-//! library, which the loader fills in (`build/openmpi.rs`).
+//! The ABI of Open MPI 4 and 5 (`libmpi.so.40`). Handles are addresses; those of predefined objects are
+//! addresses of variables of the library, which the loader fills in (`build/openmpi.rs`).
 
 use super::{Abi, Dialect, Kind};
 use std::ffi::{c_int, c_void};

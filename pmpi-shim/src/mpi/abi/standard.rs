@@ -1,5 +1,5 @@
-//! The ABI of the MPI 5.0 standard (chapter 20; `libmpi_abi.so.1`): MPICH from 5.0 on, Intel MPI from 2021.18 on. Handles are opaque
-//! pointers; those of predefined objects are small integers.
+//! The ABI of the MPI 5.0 standard (chapter 20; `libmpi_abi.so.1`): MPICH from 5.0 on, Intel MPI from 2021.18
+//! on. Handles are opaque pointers; those of predefined objects are small integers.
 
 use super::{Abi, Dialect, Kind};
 use std::ffi::{c_int, c_void};

@@ -1,5 +1,6 @@
-//! The GPU libraries, and how each of them tells the kind of memory at an address: CUDA's driver, AMD's HIP, and Level Zero. Names,
-//! constants and types are those of their C interfaces, which stay compatible with existing binaries.
+//! The GPU libraries, and how each of them tells the kind of memory at an address: CUDA's driver, AMD's HIP,
+//! and Level Zero. Names, constants and types are those of their C interfaces, which stay compatible with
+//! existing binaries.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
@@ -64,8 +65,8 @@ impl Runtime {
         if library.is_null() { None } else { open(Library(library)) }
     }
 
-    /// Whether, according to this library, the memory at `ptr` is not the host's alone. The library knows only memory that was allocated
-    /// through it; all other memory is the host's.
+    /// Whether, according to this library, the memory at `ptr` is not the host's alone. The library knows
+    /// only memory that was allocated through it; all other memory is the host's.
     pub(super) fn owns(&self, ptr: *const c_void) -> bool {
         /// `CU_MEMORYTYPE_HOST`. 0 is no memory type.
         const CUDA_HOST: c_int = 1;
@@ -78,7 +79,8 @@ impl Runtime {
             }
             Self::Hip { attribute, last_error, host } => {
                 let mut kind = 0;
-                // SAFETY: as above. On failure HIP records an error for the thread, which the program must not find.
+                // SAFETY: as above. On failure HIP records an error for the thread, which the program must
+                // not find.
                 unsafe {
                     let before = last_error.map_or(SUCCESS, |[peek, _]| peek());
                     let code = attribute((&raw mut kind).cast(), MEMORY_TYPE, ptr);
@@ -189,7 +191,8 @@ fn level_zero(library: Library) -> Option<Runtime> {
     type Init = unsafe extern "C" fn(u32) -> c_int;
     type DriverGet = unsafe extern "C" fn(*mut u32, *mut Handle) -> c_int;
     type ContextCreate = unsafe extern "C" fn(Handle, *const ContextDesc, *mut Handle) -> c_int;
-    // SAFETY: their types in ze_api.h; valid output pointers, and an array with room for the number of drivers reported.
+    // SAFETY: their types in ze_api.h; valid output pointers, and an array with room for the number of
+    // drivers reported.
     unsafe {
         let properties = library.function(c"zeMemGetAllocProperties")?;
         let init: Init = library.function(c"zeInit")?;

@@ -15,15 +15,16 @@ pub(super) struct Record {
     /// Accessed only by the call that has marked the record.
     pub(super) active: UnsafeCell<Option<Active>>,
     pub(super) template: Option<Template>,
-    /// The program's handle as a key; none of an operation without a request.
+    /// The program's handle as a key; `None` for an operation without a request.
     pub(super) key: Option<usize>,
     /// The MPI's request as a key, which another thread may cancel.
     pub(super) inner: AtomicUsize,
     /// [`FREE`], [`LEFT`], or the thread whose call works on it, and [`LENT`] while that call is in the MPI.
     mark: AtomicUsize,
-    /// The place of the call, at its lowest.
+    /// The lowest place on the stack that the call may have.
     place: AtomicUsize,
-    /// The call completes nothing, so others may ask for the request at the same time.
+    /// Whether the call completes nothing. If so, the program may ask for the request in other calls at the
+    /// same time.
     looks: AtomicBool,
     /// Whether the operation makes progress only if it is advanced.
     pub(super) moves: AtomicBool,
@@ -31,7 +32,8 @@ pub(super) struct Record {
 
 /// The mark of a record that no call works on.
 const FREE: usize = 0;
-/// Part of a mark: the call has passed the request to the MPI, and touches the record only if it still has this mark then. It may have been left by a jump.
+/// Part of a mark: the call has passed the request to the MPI, and may have been left by a jump there. It
+/// touches the record again only if the mark is unchanged.
 const LENT: usize = 1;
 /// The mark of a record whose call was left by a jump.
 const LEFT: usize = LENT;
@@ -40,11 +42,11 @@ const LEFT: usize = LENT;
 pub(super) static IN_USE: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// The same, by this thread, at most.
+    /// The greatest number of them that this thread may have marked.
     pub(super) static IN_USE_HERE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The mark of this thread, which no other has had.
+/// The mark of this thread, which no other thread has or had.
 fn this_thread() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(1);
     thread_local! {
@@ -100,15 +102,17 @@ impl Record {
         self.looks.load(Ordering::Acquire)
     }
 
-    /// A call of this thread begins `here`. If the one that works on the record is known to be over, it was left by a jump.
+    /// A call of this thread begins `here`. If the one that works on the record is known to be over, it was
+    /// left by a jump.
     pub(super) fn leave_if_over(&self, here: Place) -> bool {
         let mark = self.mark();
         stack::earlier(self.place(), here) == Earlier::Over
             && self.mark.compare_exchange(mark, LEFT, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 
-    /// Marks it for a call, unless another one works on it. A call that `completes` the request may take it from one that has passed it to the MPI: the
-    /// program may not complete a request in two calls, so that one was left by a jump.
+    /// Marks it for a call, unless another one works on it. A call that `completes` the request may take it
+    /// from one that has passed it to the MPI: the program may not complete a request in two calls, so that
+    /// one was left by a jump.
     pub(super) fn use_for(self: &Arc<Self>, completes: bool) -> Option<InUse> {
         let mark = self.mark();
         let is_left = mark & LENT != 0 && completes && !self.is_looked_at();
@@ -117,7 +121,8 @@ impl Record {
         }
         let own = this_thread();
         self.mark.compare_exchange(mark, own, Ordering::AcqRel, Ordering::Relaxed).ok()?;
-        /// Bytes by which two places in calls from the same frame may differ; the frames of the MPI and of an error handler take more.
+        /// Bytes by which two places in calls from the same frame may differ; the frames of the MPI and of an
+        /// error handler take more.
         const SAME: usize = 256;
         self.place.store(stack::here() - SAME, Ordering::Relaxed);
         self.looks.store(!completes, Ordering::Release);
@@ -172,13 +177,15 @@ impl InUse {
         self.record.inner.store(key, Ordering::Release);
     }
 
-    /// Passes the record through a call of the MPI, in which an error handler of the program may be called, and need not return: then it is there for other
-    /// calls. To be dropped at once if [`take_back`](Self::take_back) says so.
+    /// Lends the record for a call of the MPI, in which an error handler of the program may be called, and
+    /// need not return: then other calls may take the record. It must be dropped if
+    /// [`take_back`](Self::take_back) returns false.
     pub(crate) fn lend(&self) {
         self.record.mark.store(self.own | LENT, Ordering::Release);
     }
 
-    /// The call of the MPI has returned. Returns whether the operation is still in use by this call: another one may have completed it.
+    /// The call of the MPI has returned. Returns whether the operation is still in use by this call: another
+    /// one may have completed it.
     pub(crate) fn take_back(&mut self) -> bool {
         let take = |from| {
             self.record.mark.compare_exchange(from, self.own, Ordering::AcqRel, Ordering::Relaxed).is_ok()

@@ -1,8 +1,8 @@
-//! A message taken from the MPI's queue before the program asks for it: only a frame's header tells the length that a probe must report,
-//! and only receiving a frame shows its header.
+//! A message taken from the MPI's queue before the program asks for it: only a frame's header tells the
+//! length that a probe must report, and only receiving a frame shows its header.
 //!
-//! Nothing here waits for the sender: a message is first matched, which leaves it with the MPI, and received into our own memory only if it
-//! may be a frame and a probe asks for it.
+//! Nothing here waits for the sender: a message is first matched, which leaves it with the MPI, and received
+//! into our own memory only if it may be a frame and a probe asks for it.
 
 use crate::messages::context::Context;
 use crate::messages::error::{Error, called};
@@ -36,7 +36,8 @@ pub(crate) struct Unreceived {
 enum State {
     /// The message is still with the MPI.
     Matched(MPI_Message),
-    /// It is being received into our own memory. The message length is known once it has arrived. `ahead`: it is to be decoded when it has.
+    /// It is being received into our own memory. The message length is known once it has arrived. `ahead`: it
+    /// is decoded then, before the program asks for it.
     Receiving { request: MPI_Request, posted: Box<Posted>, message_len: Option<usize>, ahead: bool },
 }
 
@@ -74,7 +75,8 @@ impl Unreceived {
         Some(Delivered { source: self.source, tag: self.tag, bytes })
     }
 
-    /// Does what a probe needs to report the message, as far as possible without waiting. An error leaves it unchanged: it can be received.
+    /// Does what a probe needs to report the message, as far as possible without waiting. An error leaves it
+    /// unchanged: it can be received.
     pub(crate) fn look(&mut self, context: &Context) -> Result<Option<Delivered>, Error> {
         if self.may_be_frame() {
             self.receive(context, false)?;
@@ -93,7 +95,8 @@ impl Unreceived {
         may_be_frame(self.len) && self.peers.frames_with(self.source)
     }
 
-    /// Starts to receive it into our own memory, unless already started. `ahead`: it is to be decoded before the program asks for it.
+    /// Starts to receive it into our own memory, unless already started. `ahead`: it is to be decoded before
+    /// the program asks for it.
     pub(crate) fn receive(&mut self, context: &Context, ahead: bool) -> Result<(), Error> {
         let State::Matched(mut message) = self.state else { return Ok(()) };
         let bounce = Bounce::exact(context, self.len)?;
@@ -112,7 +115,8 @@ impl Unreceived {
         }
     }
 
-    /// Decodes what has come of it, one frame or chunk, if it is to be decoded ahead and needs at most `most` bytes.
+    /// Decodes what has come of it, one frame or chunk, if it is to be decoded ahead and needs at most `most`
+    /// bytes.
     pub(crate) fn advance(&mut self, context: &Context, most: usize) -> Next {
         let State::Receiving { request, posted, message_len, ahead } = &mut self.state else {
             return Next::Over;
@@ -150,8 +154,8 @@ impl Unreceived {
     ) -> Result<Active, Error> {
         let capacity = span.bytes().unwrap_or(0);
         if self.len > capacity {
-            // It is too long for the buffer, unless it is a frame. The MPI might report that to another error handler than the
-            // communicator's, and does so if memory is short.
+            // It is too long for the buffer, unless it is a frame. The MPI might report that to another error
+            // handler than the communicator's, and does so if memory is short.
             let _ = self.receive(context, false);
         }
         if let State::Matched(mut message) = self.state {

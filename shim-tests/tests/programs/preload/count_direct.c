@@ -1,3 +1,3 @@
-/* The same for a tool that does not continue with PMPI_X. */
+/* `count.c` as a tool that does not continue with PMPI_X. */
 #define DIRECT
 #include "count.c"

@@ -3,7 +3,7 @@
 #include <dlfcn.h>
 #include <mpi.h>
 
-/* Not MPI_Send: a tool that has it comes before the shim. */
+/* Only PMPI_Send: if a tool has MPI_Send, the shim comes after it. */
 static int count;
 
 int packed_sends(void)

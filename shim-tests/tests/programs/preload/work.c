@@ -26,7 +26,7 @@ static int look(struct dl_phdr_info *info, size_t size, void *data)
   return 1;
 }
 
-/* The counts since the last call; from the first call on there are any. Returns whether the shim is loaded. */
+/* The counts since the last call. Counting begins with the first call. Returns whether the shim is loaded. */
 int work_done(long done[KINDS])
 {
   memcpy(done, counts, sizeof counts);
@@ -42,7 +42,7 @@ int work_done(long done[KINDS])
 /* Integers and pointers, without the types of MPI and of the system. */
 typedef unsigned long word;
 
-/* The shim calls only functions with a fixed number of arguments, of which further ones do no harm. */
+/* The shim calls only functions with a fixed number of arguments; further arguments do no harm. */
 #define FUNCTION(kind, result, name)                                                                                   \
   result name(word a, word b, word c, word d, word e, word f, word g)                                                  \
   {                                                                                                                    \

@@ -1,5 +1,5 @@
-/* Attributes of MPI_COMM_SELF, as libraries set them to be called in MPI_Finalize, stay where they are: the shim makes no duplicate. Then a datatype is
- * committed with which it begins to work in a job on one node. */
+/* Attributes of MPI_COMM_SELF, as libraries set them to be called in MPI_Finalize, stay where they are: the shim makes no duplicate. Then a datatype
+ * is committed for which the shim becomes active in a job on one node. */
 #include "../observe.h"
 
 static int copies, deletes;

@@ -1,5 +1,5 @@
-/* Many receives of 8 MiB into the columns of matrices are pending. What is unpacked here comes to memory of the shim's, so there is a bound on it. The logs have
- * the messages; stdout has the growth of the receiver's memory, in KiB. */
+/* Many receives of 8 MiB into the columns of matrices are pending. Messages that the shim unpacks are received into its own memory, which is bounded.
+ * The logs have the messages; stdout has the growth of the receiver's memory, in KiB. */
 #include "../observe.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* Two user-level threads in one thread: the first is in a call of MPI, the second makes calls meanwhile, on another stack, above or below. The first gives
- * way in the MPI itself (`switching.so`), in an error handler, or in a callback of an attribute. For comparison the handler and the callback make the same
- * calls themselves. */
+/* Two user-level threads in one thread: while the first is in a call of MPI, the second makes calls, on a stack above or below. The first gives way
+ * in the MPI itself (`switching.so`), in an error handler, or in a callback of an attribute. For comparison the handler and the callback make the
+ * same calls themselves. */
 #define _GNU_SOURCE
 #include "../observe.h"
 
@@ -181,7 +181,7 @@ static void free_communicator(void)
 static const struct {
   const char *name;
   void (*first)(void), (*second)(void);
-  /* The other rank sends so many messages to the first one, the first of them with this content, or `takes` one. */
+  /* The other rank sends this number of messages to the first one, the first of them with this content, or `takes` one. */
   enum content content;
   int sends, takes;
   /* The first gives way in the MPI itself. */

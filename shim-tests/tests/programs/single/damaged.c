@@ -1,5 +1,5 @@
-/* Every collective over a network that damages frames (preload/damage.c): on each rank it gives an error of class MPI_ERR_OTHER or truncation, or the
- * right data, and the same collective succeeds when the network works again. Each fault found is a line on stdout that begins with WRONG. */
+/* Every collective over a network that damages frames (preload/damage.c): on each rank it gives the right data, or an error (of class MPI_ERR_OTHER,
+ * or truncation), and the same collective succeeds when the network works again. Each fault found is a line on stdout that begins with WRONG. */
 #define _GNU_SOURCE
 #include "../observe.h"
 

@@ -1,4 +1,4 @@
-/* What programs that this one starts have of the settings of the MPI. */
+/* Which settings of the MPI are inherited by programs that this one starts. */
 #include "../observe.h"
 
 #include <stdlib.h>

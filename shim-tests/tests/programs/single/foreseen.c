@@ -11,7 +11,7 @@ enum { LONG = 50000, SHORT = 6000, LEFT = 250, ROUNDS = 12, TAG = 5 };
 enum way { RECV, IRECV, PERSISTENT, WILDCARD, PROBE, MATCHED_PROBE, TRUNCATED, WAYS };
 static const char *const names[WAYS] = {"recv", "irecv", "persistent", "wildcard", "probe", "matched_probe", "truncated"};
 
-/* MILLISECONDS: on a busy machine rank 0 needs longer. */
+/* For MILLISECONDS, an environment variable: on a busy machine rank 0 needs longer. */
 static void wait_a_little(void)
 {
   const char *milliseconds = getenv("MILLISECONDS");

@@ -1,4 +1,5 @@
-/* A nonblocking gather fails after its communicator has been freed: the code comes back, and no handler of a communicator that is no more is called. */
+/* A nonblocking gather fails after its communicator has been freed: its completion returns the error code, and the handler of the freed communicator
+ * is not called. */
 #include "../observe.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Calls in which the MPI waits for the other rank while this one has sent a part of a long message: the other rank receives the message before it
- * makes the same call. And the reverse: a message that is received only after such a call, but sent and waited for before it. */
+/* Calls in which the MPI waits for the other rank when this one has sent only a part of a long message: the other rank receives the message before it
+ * makes the same call. And the reverse: a message that is sent and waited for before such a call, but received only after it. */
 #include "../observe.h"
 
 #include <stdlib.h>

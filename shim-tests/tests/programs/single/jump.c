@@ -1,5 +1,5 @@
-/* The program's error handler leaves by longjmp, as a program may do to leave a long computation; later calls work normally. (No standard guarantees
- * longjmp through the frames of a library, but it works with both MPIs.) */
+/* The program's error handler leaves a call by longjmp, as a program may do to end a long computation; later calls work normally. (No standard
+ * guarantees longjmp through the frames of a library, but it works with both MPIs.) */
 #include "../observe.h"
 
 #include <limits.h>
@@ -49,8 +49,8 @@ int main(int argc, char **argv)
     end();
     memory_free(&m);
   }
-  /* It leaves the completion of a request. The MPI has freed that, and gives its handle and the program its memory to others: a short message, and the long
-   * one again. */
+  /* The handler leaves the completion of a request. The MPI has freed the request and gives its handle to a new one, and the program reuses its
+   * memory: for a short message, and for the long one again. */
   MPI_Comm_set_errhandler(MPI_COMM_SELF, errhandler); /* MPICH */
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, errhandler);
   for (volatile int i = 0; i < 6; i++) {
@@ -91,7 +91,7 @@ int main(int argc, char **argv)
   }
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
-  /* It leaves a send that the MPI refuses. */
+  /* The handler leaves a send that the MPI refuses. */
   int *most, found;
   MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
   memory m = memory_new(COUNT * 8);

@@ -1,12 +1,13 @@
-/* A rank whose part of a collective is a short message goes on, although others have not come: the root of a scatter or broadcast, and all others in a
- * gather. (No standard says so, but MPIs do it, and programs would be slow otherwise.) Here the others come only when they have heard so. */
+/* A rank that only sends a short message in a collective goes on although others have not come: the root of a scatter or broadcast, and all but the
+ * root in a gather. (No standard says so, but MPIs do it, and programs would be slow otherwise.) Here the others come only after the early rank has
+ * told them that it has gone on. */
 #include "../observe.h"
 
 enum { MOST = 400, TAG = 4 };
 
 static double mine[MOST], all[2 * MOST];
 
-/* The rank that is early makes the call, and tells the other one, which makes it then. */
+/* The early rank makes the call, and tells the other one, which then makes it. */
 static int comes_late(int early, MPI_Comm comm)
 {
   if (rank != early)

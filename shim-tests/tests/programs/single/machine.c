@@ -1,5 +1,5 @@
-/* A message and a packed buffer of elements that the shim copies in another order than their own only if the TLB holds few pages: 300 columns of 20
- * rows, 12 bytes each, 3600 bytes apart, so that a column is on 20 pages. */
+/* A message and a packed buffer of elements that the shim packs in another order only if the TLB holds few pages: 300 columns of 20 rows, 12 bytes
+ * each, 3600 bytes apart, so that a column is on 20 pages. */
 #define _GNU_SOURCE
 #include "../observe.h"
 

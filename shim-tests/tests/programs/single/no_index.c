@@ -1,9 +1,10 @@
-/* MPI_Waitany and MPI_Testany refuse a handle that is no request. The index is what it was before, that of a pending receive, which later completes. */
+/* MPI_Waitany and MPI_Testany refuse a handle that is no request. They leave the index unchanged: it is that of a pending receive, which later
+ * completes. */
 #include "../observe.h"
 
 enum { COUNT = 4000, TAG = 5 };
 
-/* Made such that a refusal is sure. */
+/* A handle that the MPI is sure to refuse. */
 static MPI_Request no_request(void)
 {
 #ifdef OPEN_MPI

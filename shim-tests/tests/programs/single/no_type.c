@@ -1,5 +1,5 @@
-/* Messages and collectives with a handle that is no datatype, on a communicator that returns errors: the MPI's error for the call, and MPI_COMM_WORLD, whose handler ends
- * the program, has none. */
+/* Messages and collectives with a handle that is no datatype, on a communicator that returns errors: the call returns the MPI's error, and the
+ * handler of MPI_COMM_WORLD, which would end the program, is not called. */
 #include "../observe.h"
 
 enum { COUNT = 2000, MOST = 16 };
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
   if (size > MOST)
     give_up("more ranks than expected");
 #ifdef OPEN_MPI
-  /* It looks at what any other handle points to. */
+  /* Open MPI reads what any other handle points to. */
   MPI_Datatype none = MPI_DATATYPE_NULL;
 #else
   MPI_Datatype none = (MPI_Datatype)MPI_SUM;

@@ -20,7 +20,7 @@ static void send_buffered(MPI_Comm other, memory *m)
   end();
   MPI_Send(NULL, 0, MPI_BYTE, peer, TOKEN, MPI_COMM_WORLD);
   MPI_Buffer_flush();
-  /* The message in the communicator's buffer is not waited for by a call for that of the process. */
+  /* A call for the buffer of the process does not wait for the message in the communicator's buffer. */
   scene("the other way round", 30);
   MPI_Comm_attach_buffer(other, small, few);
   MPI_Bsend(m->data, SMALL / 8, MPI_DOUBLE, peer, TAG, other);

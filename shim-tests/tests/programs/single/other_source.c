@@ -1,5 +1,5 @@
-/* Probes for any source while a long message of rank 0, which has left the MPI, is coming: they report that of rank 1, too, and rank 0 goes on only when rank 2
- * has received it. The messages of one source are found in their order. */
+/* Probes for any source while a long message of rank 0, which has left the MPI, is coming: they report the message of rank 1, too. Rank 0 goes on
+ * only when rank 2 has received that one. Messages of one source are found in order. */
 #include "../observe.h"
 
 #include <stdio.h>

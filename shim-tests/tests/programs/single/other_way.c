@@ -1,6 +1,6 @@
-/* Collectives in which one rank goes another way than the others: an all-to-all for which one rank gives the same buffer for both directions (in disjoint parts),
- * a gather whose first call one rank makes with arguments that are refused, and all collectives, of which now and then one rank makes a call with such arguments
- * before the one that all make. */
+/* Collectives in which one rank does something else than the others: an all-to-all in which one rank uses the same buffer for both directions (in
+ * disjoint parts); a gather for which one rank first makes a call with arguments that are refused; and all collectives, where now and then one rank
+ * makes such a call before the one that all make. */
 #include "../observe.h"
 
 #include <stdlib.h>
@@ -67,8 +67,8 @@ static const char *const names[CALLS] = {"Bcast",     "Gather",     "Gatherv",  
                                          "Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Alltoallw",
                                          "Reduce",    "Allreduce",  "Reduce_scatter", "Reduce_scatter_block"};
 
-/* Blocks of `count` elements from `out` to `in`. If `wrong`, this rank's own elements have no datatype, or in reductions no buffer; Open MPI reads that, but
- * refuses a result in place. */
+/* Blocks of `count` elements from `out` to `in`. If `wrong`, this rank's own elements have no datatype or, in reductions, no buffer; Open MPI reads a
+ * missing buffer, but refuses a result in place. */
 static int make(enum call call, int count, int wrong, void *out, void *in, MPI_Comm comm)
 {
   int counts[MOST], places[MOST], bytes[MOST];
@@ -120,7 +120,7 @@ static int make(enum call call, int count, int wrong, void *out, void *in, MPI_C
   }
 }
 
-/* Enough rounds for several decisions of the ranks. The other rank makes its call only when the wrong one has come back: that must not wait. */
+/* Enough rounds for several decisions of the ranks. The other rank makes its call only when the wrong one has returned, so that one must not wait. */
 static void wrong_before(enum call call, int count, enum content content)
 {
   MPI_Comm comm;

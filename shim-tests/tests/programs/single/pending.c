@@ -1,5 +1,5 @@
-/* Sends of 96 messages of 4 MiB are pending while their receiver is late. What is compressed is a copy, so there is a bound on it. The logs have the
- * messages; stdout has the growth of the sender's memory, in KiB. */
+/* Sends of 96 messages of 4 MiB are pending while their receiver is late. A compressed message is a copy, so the bytes of pending ones are bounded.
+ * The logs have the messages; stdout has the growth of the sender's memory, in KiB. */
 #include "../observe.h"
 
 #include <stdio.h>

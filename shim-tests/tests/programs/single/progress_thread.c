@@ -1,5 +1,5 @@
-/* A persistent receive, and a thread that polls beside the one that starts it: it completes the receive by MPI_Testsome, or only asks by
- * MPI_Request_get_status, also before the message is sent, while the other one waits. All are allowed, since no two calls complete it. */
+/* One thread starts a persistent receive, another one polls: it completes the receive by MPI_Testsome, or only asks by MPI_Request_get_status, also
+ * before the message is sent, while the first one waits. All this is allowed, since no two calls complete the receive. */
 #include "../observe.h"
 
 #include <pthread.h>
@@ -10,7 +10,7 @@
 enum { COUNT = 2048, ROUNDS = 500, TAG = 5, NEVER = 6 };
 enum { COMPLETES, LOOKS, LOOKS_BEFORE };
 #ifdef OPEN_MPI
-enum { WAYS = LOOKS_BEFORE }; /* It says that a request for which another thread waits is complete. */
+enum { WAYS = LOOKS_BEFORE }; /* Open MPI says that a request is complete while another thread waits for it. */
 #else
 enum { WAYS = LOOKS_BEFORE + 1 };
 #endif
@@ -44,7 +44,7 @@ static void *poll_by_get_status(void *unused)
   return unused;
 }
 
-/* What it finds before it has the message sent is too early. */
+/* Polls before it lets the message be sent; a completion found then is too `early`. */
 static void *poll_before(void *early)
 {
   for (int round = 0; round < ROUNDS; round++) {

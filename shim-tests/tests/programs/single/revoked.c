@@ -1,4 +1,5 @@
-/* One rank revokes a communicator (ULFM) while others are in a collective on it, and leave that with an error. With another MPI they all do it. */
+/* One rank revokes a communicator (ULFM) while others are in a collective on it, which they leave with an error. With an MPI that cannot revoke, all
+ * ranks make the collective. */
 #include "../observe.h"
 
 #ifdef OPEN_MPI

@@ -1,5 +1,6 @@
-/* An error handler leaves a call that waits for one of two requests by longjmp; then another thread waits for the other request, or the same thread, or one
- * that begins when that one has ended. With another argument, there is one thread: with several, MPICH holds a lock while it calls an error handler. */
+/* An error handler leaves, by longjmp, a call that waits for one of two requests. Then another thread waits for the other request, or the same
+ * thread, or one that begins when the first has ended. With a second argument there is one thread: with several, MPICH holds a lock while it calls an
+ * error handler. */
 #include "../observe.h"
 
 #include <pthread.h>

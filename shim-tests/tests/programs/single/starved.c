@@ -35,10 +35,10 @@ static const char *const names[KINDS] = {"Send",     "Send strided",     "Recv s
 static double *out, *in;
 static MPI_Datatype strided;
 
-/* Whether only one broadcast is made, to a starved rank, for which another broadcast could wait. */
+/* Whether only one broadcast is made, to the starved rank: a second one could wait for that rank. */
 static int broadcast;
 
-/* With so much noise that frames do not fit either. */
+/* With enough noise that frames do not fit either. */
 static double value(int from, int i)
 {
   uint64_t noise = ((uint64_t)i + 1) * 0x9E3779B97F4A7C15u;
@@ -173,7 +173,7 @@ int main(int argc, char **argv)
   /* Allocate what the first messages create: connections, threads. */
   for (int i = 0; i < 2; i++)
     MPI_Sendrecv(out, 1 << 14, MPI_DOUBLE, peer, TAG, in, 1 << 14, MPI_DOUBLE, peer, TAG, comm, MPI_STATUS_IGNORE);
-  /* Both, the sender, the receiver, neither. Memory that was allocated once may be kept, so another job begins with the receiver. */
+  /* Starved are both, the sender, the receiver, neither. Memory that was allocated once may be kept, so another job begins with the receiver. */
   for (int who = atoi(argv[2]); who >= 0; who--)
     for (int kind = 0; kind < KINDS; kind++) {
       /* Plain MPIs fail here because of lack of memory, and leave the other rank waiting. */

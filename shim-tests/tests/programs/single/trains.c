@@ -1,5 +1,6 @@
-/* Exchanges long messages between the nodes, while one of both ranks is late, or computes before it waits. The second argument: a file with which to ask
- * for another network halfway, or "none". Each rank prints how long it was ready to run, but had no processor: then it does not see when messages come. */
+/* Exchanges long messages between the nodes, while one of the two ranks is late, or computes before it waits. The second argument is a file by which
+ * to ask for another network halfway, or "none". Each rank prints how long it was ready to run but had no processor: in that time it does not see
+ * when messages come. */
 #include "../observe.h"
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +17,7 @@ static void pass(double seconds)
     ;
 }
 
-/* The lower bits are noise, so that codecs save a fifth: where the network is believed to be much faster than it is, nothing. */
+/* The lower bits are noise, so that codecs save a fifth. If the network is believed to be much faster than it is, nothing is compressed. */
 static void make(int message)
 {
   static uint64_t random = 88172645463325252u;
@@ -31,7 +32,7 @@ static void make(int message)
   }
 }
 
-/* Microseconds for which this process was ready, but had no processor, if the system tells. */
+/* Microseconds for which this process was ready to run but had no processor, if the system tells. */
 static long queued(void)
 {
   unsigned long long ran = 0, ready = 0;

@@ -1,5 +1,5 @@
-/* How much work the shim makes per message: messages of random bytes go from rank 0 to rank 1 and back, after some from which it has learned. Rank 0
- * prints the counts of `work.so` per message pair: MPI calls, readings of the clock, allocations, system calls. */
+/* How much work the shim makes per message: messages of random bytes go from rank 0 to rank 1 and back, after some from which the shim has learned.
+ * Rank 0 prints the counts of `work.so` per message pair: MPI calls, readings of the clock, allocations, system calls. */
 #include "../observe.h"
 
 #include <dlfcn.h>

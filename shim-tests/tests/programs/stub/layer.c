@@ -5,7 +5,7 @@
 
 __attribute__((constructor)) static void load(void)
 {
-  dlopen(BEHIND, RTLD_NOW | RTLD_LOCAL);
+  dlopen(AFTER, RTLD_NOW | RTLD_LOCAL);
 }
 
 int PMPI_Comm_rank(int comm, int *rank)

@@ -1,4 +1,4 @@
-/* An MPI of a few functions, which can be built under any name. With EXTRA it has one that no standard defines. */
+/* An MPI that has only a few functions, and can be built under any name. With EXTRA it has one that no standard defines. */
 #include <string.h>
 
 #ifndef WHO
