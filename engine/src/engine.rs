@@ -233,12 +233,28 @@ impl Engine {
             }
             let reported = keeping.as_ref().map(|keeping| (keeping.key(), keeping.reference().is_some()));
             let buffer = self.pack_keeping(encoder, setting, raw, kind, (memory, channel, keeping));
-            if let Some((key, refers)) = reported.filter(|_| !always) {
+            if let Some(reported) = reported {
                 let wire_len = buffer.as_ref().map_or(raw.len(), |frame| frame.len());
-                memory.encoded(key, refers, wire_len, self.decider.link());
+                self.report_kept(memory, reported, wire_len, always);
             }
             buffer
         })?
+    }
+
+    /// Counts a message that is kept, and tells the channel what it took; `always`: that does not matter.
+    fn report_kept(
+        &self,
+        memory: &Memory,
+        (key, refers): ((Channel, usize), bool),
+        wire_len: usize,
+        always: bool,
+    ) {
+        if refers && wire_len < key.1 {
+            self.counters.referred(key.1, wire_len);
+        }
+        if !always {
+            memory.encoded(key, refers, wire_len, self.decider.link());
+        }
     }
 
     fn pack_keeping(

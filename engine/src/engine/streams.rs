@@ -242,11 +242,9 @@ impl Engine {
         if tail.due().is_none() {
             let (kind, codec) = (tail.stream.kind, Some(tail.setting.index));
             self.decider.encoded(&tail.plan, tail.wire_len, tail.time);
-            if let (Some(memory), Some(keeping)) = (&self.memory, tail.keeping.take())
-                && !tail.plan.is_rule()
-            {
-                let refers = keeping.reference().is_some();
-                memory.encoded(keeping.key(), refers, tail.wire_len, self.decider.link());
+            if let (Some(memory), Some(keeping)) = (&self.memory, tail.keeping.take()) {
+                let kept = (keeping.key(), keeping.reference().is_some());
+                self.report_kept(memory, kept, tail.wire_len, tail.plan.is_rule());
             }
             self.counters.sent(kind, codec, tail.to, tail.stream.raw_len(), tail.wire_len, tail.time);
         }
