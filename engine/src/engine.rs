@@ -164,7 +164,9 @@ impl Engine {
         };
         let start = Instant::now();
         let packed = match channel.filter(|_| plan.send).zip(self.memory.as_ref()) {
-            Some((channel, memory)) => self.pack_noted(setting, raw, kind, (memory, channel, plan.is_rule())),
+            Some((channel, memory)) => {
+                self.pack_noted(setting, raw, kind, (memory, channel, self.link_of(plan)))
+            }
             None => self.pack(setting, raw, kind),
         };
         let time = start.elapsed();
@@ -215,7 +217,7 @@ impl Engine {
         setting: Setting,
         raw: &[u8],
         kind: Kind,
-        (memory, channel, always): (&Memory, Channel, bool),
+        (memory, channel, link): (&Memory, Channel, Option<Link>),
     ) -> Option<Buffer> {
         if raw.len() > BLOCK {
             return self.pack(setting, raw, kind);
@@ -225,7 +227,7 @@ impl Engine {
                 copy.copy_from_slice(raw);
                 true
             };
-            let keeping = if encoder.refers() { memory.keep(channel, raw.len(), always, fill) } else { None };
+            let keeping = if encoder.refers() { memory.keep(channel, raw.len(), fill) } else { None };
             if keeping.is_none() && !memory.owes(channel.peer) {
                 let mut buffer = self.compress(encoder, raw)?;
                 frame::seal(self.mark, setting.id(), setting.number, kind, raw.len(), NO_NOTE, &mut buffer)?;
@@ -235,26 +237,29 @@ impl Engine {
             let buffer = self.pack_keeping(encoder, setting, raw, kind, (memory, channel, keeping));
             if let Some(reported) = reported {
                 let wire_len = buffer.as_ref().map_or(raw.len(), |frame| frame.len());
-                self.report_kept(memory, reported, wire_len, always);
+                self.report_kept(memory, reported, wire_len, link);
             }
             buffer
         })?
     }
 
-    /// Counts a message that is kept, and tells the channel what it took; `always`: that does not matter.
+    /// Counts a message that is kept, and tells its channel what it took.
     fn report_kept(
         &self,
         memory: &Memory,
         (key, refers): ((Channel, usize), bool),
         wire_len: usize,
-        always: bool,
+        link: Option<Link>,
     ) {
         if refers && wire_len < key.1 {
             self.counters.referred(key.1, wire_len);
         }
-        if !always {
-            memory.encoded(key, refers, wire_len, self.decider.link());
-        }
+        memory.encoded(key, refers, wire_len, link);
+    }
+
+    /// The link, if its speed matters: a strategy that decides by a rule compresses whatever it costs.
+    fn link_of(&self, plan: &Plan) -> Option<Link> {
+        (!plan.is_rule()).then(|| self.decider.link())
     }
 
     fn pack_keeping(

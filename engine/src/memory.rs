@@ -157,19 +157,18 @@ impl Memory {
         self.receiver().owes(peer) || self.sender().owes(peer)
     }
 
-    /// Begins to send a message of `len` bytes: copies it with `fill`, if it is to be kept. `always`: not only if that has gained.
+    /// Begins to send a message of `len` bytes: copies it with `fill`, if it is to be kept.
     pub(crate) fn keep(
         &self,
         channel: Channel,
         len: usize,
-        always: bool,
         fill: impl FnOnce(&mut [u8]) -> bool,
     ) -> Option<Keeping> {
         if channel.peer >= self.size {
             return None;
         }
         let key = (channel, len);
-        let reference = self.sender().begin(key, always, self.sent.most)?;
+        let reference = self.sender().begin(key, self.sent.most)?;
         let mut copy = self.sent.take(&self.pool, len)?;
         fill(&mut copy.bytes).then_some(())?;
         Some(Keeping { key, copy: Arc::new(copy), reference })
@@ -181,8 +180,9 @@ impl Memory {
         self.sender().number(peer, keeping, note)
     }
 
-    /// Reports that a message that was to be kept was encoded to `wire_len` bytes, its own length if it is sent raw.
-    pub(crate) fn encoded(&self, key: (Channel, usize), refers: bool, wire_len: usize, link: Link) {
+    /// Reports that a message that was to be kept was encoded to `wire_len` bytes, its own length if it is sent raw; over this link, if its
+    /// speed matters.
+    pub(crate) fn encoded(&self, key: (Channel, usize), refers: bool, wire_len: usize, link: Option<Link>) {
         self.sender().encoded(key, refers, wire_len, link);
     }
 

@@ -73,16 +73,16 @@ impl Recall {
     }
 
     /// Reports that a message that was kept was encoded. Judges then whether the link to other processes takes longer for the bytes that are saved than
-    /// it takes to save them.
-    pub fn encoded(&mut self, referring: bool, raw_len: usize, wire_len: usize, link: Link) {
+    /// it takes to save them; without a link, whether any are.
+    pub fn encoded(&mut self, referring: bool, raw_len: usize, wire_len: usize, link: Option<Link>) {
         let mean = if referring { &mut self.referring } else { &mut self.plain };
         mean.add(wire_len as f64 / raw_len.max(1) as f64);
         if self.referring.count < ENOUGH || self.plain.count == 0 {
             return;
         }
         let saved = self.plain.wire - self.referring.wire;
-        let byte_ns = 1e3 / link.bandwidth_mb_s;
-        if saved < LEAST * self.plain.wire || saved * byte_ns < PRICE_NS {
+        let is_too_dear = |link: Link| saved * 1e3 / link.bandwidth_mb_s < PRICE_NS;
+        if saved < LEAST * self.plain.wire || link.is_some_and(is_too_dear) {
             self.pause();
         } else {
             self.last_rest = 0;
@@ -116,7 +116,7 @@ mod tests {
                 let refers = what == Recalled::Referring;
                 if what != Recalled::Nothing {
                     let wire = if refers { 6000 - saved } else { 6000 };
-                    recall.encoded(refers, 10_000, wire, link);
+                    recall.encoded(refers, 10_000, wire, Some(link));
                 }
                 refers
             })

@@ -111,7 +111,7 @@ impl Engine {
             return self.finish(&plan, raw, (kind, to, channel)).map_or(Outgoing::Raw, Outgoing::Frame);
         };
         let start = Instant::now();
-        let keeping = self.keep(&plan, setting, channel, len, |copy| {
+        let keeping = self.keep(setting, channel, len, |copy| {
             copy.copy_from_slice(raw);
             true
         });
@@ -151,7 +151,7 @@ impl Engine {
         };
         let middle = stream.range(len / chunk / 2);
         let gains = gains(&first) || self.piece(pieces, middle).is_some_and(|middle| gains(&middle));
-        let keeping = self.keep(&plan, setting, channel, len, |copy| pieces.fill(0..len, copy));
+        let keeping = self.keep(setting, channel, len, |copy| pieces.fill(0..len, copy));
         let first = Some(&*first).filter(|_| gains);
         Ok(self.stream((stream, setting, plan, to), first, (channel, keeping), start))
     }
@@ -172,7 +172,6 @@ impl Engine {
     /// Copies a message, if it is to be kept.
     fn keep(
         &self,
-        plan: &Plan,
         setting: Setting,
         channel: Option<Channel>,
         len: usize,
@@ -180,7 +179,7 @@ impl Engine {
     ) -> Option<Keeping> {
         let (channel, memory) = channel.zip(self.memory.as_ref())?;
         self.instances.with_encoder(setting, |encoder| encoder.refers())?.then_some(())?;
-        memory.keep(channel, len, plan.is_rule(), fill)
+        memory.keep(channel, len, fill)
     }
 
     /// A stream that begins with this chunk; the raw message if there is none because it is not worth compressing, or if out of memory.
@@ -244,7 +243,7 @@ impl Engine {
             self.decider.encoded(&tail.plan, tail.wire_len, tail.time);
             if let (Some(memory), Some(keeping)) = (&self.memory, tail.keeping.take()) {
                 let kept = (keeping.key(), keeping.reference().is_some());
-                self.report_kept(memory, kept, tail.wire_len, tail.plan.is_rule());
+                self.report_kept(memory, kept, tail.wire_len, self.link_of(&tail.plan));
             }
             self.counters.sent(kind, codec, tail.to, tail.stream.raw_len(), tail.wire_len, tail.time);
         }

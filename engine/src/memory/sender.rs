@@ -7,14 +7,13 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Weak};
 
 /// Messages of a channel that the receiver has not dealt with yet. More are not kept: each waits for the same answer.
-const UNDER_WAY: u32 = 2;
-/// Messages of a channel that are kept at the same time: these, the one that new ones refer to, and one that the receiver may still need.
-const COPIES: usize = UNDER_WAY as usize + 2;
+const UNDER_WAY: u32 = 4;
+/// Messages of a channel that are usually kept at the same time: two of these, the one that new ones refer to, and one that the receiver may still need.
+const COPIES: usize = 4;
 /// Numbers that are left for messages that other threads have begun.
 const SPARE: u32 = 8;
 /// The greatest number of channels; a program may use a new tag for each message.
 const CHANNELS: usize = 4096;
-
 /// A channel that was not used for this number of messages may have ended.
 const IDLE: u64 = 1 << 12;
 
@@ -83,7 +82,7 @@ impl Sender {
 
     /// Decides whether a message is kept, if there is room in `most` bytes. Returns what it refers to.
     #[allow(clippy::option_option, reason = "whether it is kept, and then whether it refers to another one")]
-    pub(super) fn begin(&mut self, key: Key, always: bool, most: usize) -> Option<Option<(u32, Arc<Kept>)>> {
+    pub(super) fn begin(&mut self, key: Key, most: usize) -> Option<Option<(u32, Arc<Kept>)>> {
         self.now += 1;
         if !self.channels.contains_key(&key) {
             self.forget_some();
@@ -97,12 +96,7 @@ impl Sender {
             return None;
         }
         let latest = sending.latest.clone();
-        let what = match always {
-            true if latest.is_some() => Recalled::Referring,
-            true => Recalled::Kept,
-            false => sending.recall.next(latest.is_some()),
-        };
-        match what {
+        match sending.recall.next(latest.is_some()) {
             Recalled::Nothing => None,
             Recalled::Kept => self.reserve(key, most).then_some(None),
             Recalled::Referring => Some(latest),
@@ -177,7 +171,7 @@ impl Sender {
         Some(note)
     }
 
-    pub(super) fn encoded(&mut self, key: Key, refers: bool, wire_len: usize, link: Link) {
+    pub(super) fn encoded(&mut self, key: Key, refers: bool, wire_len: usize, link: Option<Link>) {
         let Some(sending) = self.channels.get_mut(&key) else { return };
         sending.recall.encoded(refers, key.1, wire_len, link);
         if sending.recall.rests() {
