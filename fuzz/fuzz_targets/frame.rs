@@ -6,6 +6,7 @@
 use libfuzzer_sys::fuzz_target;
 use mpress::{Destination, Engine, FLOOR, HEADER_LEN, Header, Kind, Mark, frame_len};
 use mpress_codec::CodecId;
+use mpress_fuzz::seal;
 use std::mem::MaybeUninit;
 use std::sync::LazyLock;
 
@@ -77,7 +78,6 @@ fn frame(codec: CodecId, kind: Kind, raw_len: u64, payload: &[u8]) -> Vec<u8> {
     let mut frame = header.to_bytes().expect("a length of 24 bits").to_vec();
     frame.extend_from_slice(payload);
     frame.resize(len, 0);
-    let check = crc32fast::hash(&frame);
-    frame[Header::CHECK].copy_from_slice(&check.to_le_bytes());
+    seal(&mut frame);
     frame
 }
