@@ -128,7 +128,7 @@ static void go(int step, int room)
     get_late();
   if (step % 2 == 0)
     cancel(step, 1);
-  /* Each rank has received everything of the last step, and its frame says what it keeps of that. */
+  /* Each rank has received all of the last step, except late messages in some steps, and its frame says what it keeps of that. */
   MPI_Sendrecv(OUT(own[0], CLOCK, step), IN(CLOCK), world, status);
   check(CLOCK, step, status);
   for (int i = 0; i < 4; i++)
