@@ -411,7 +411,7 @@ impl Engine {
             }),
             None => self.decode_payload(incoming, reference, Out::new(out)),
         };
-        memory.settle(arrival, decoded.is_ok());
+        memory.settle(arrival, decoded.is_ok().then_some(0));
         decoded
     }
 
@@ -421,10 +421,8 @@ impl Engine {
     }
 
     fn refuse_noted(&self, note: Option<Note>, raw_len: usize) {
-        if let (Some(note), Some(memory)) = (note, &self.memory)
-            && let Some(arrival) = memory.take_out(&note).or_else(|| memory.arrive(note, raw_len).ok())
-        {
-            memory.settle(arrival, false);
+        if let Some((note, memory)) = note.zip(self.memory.as_ref()) {
+            memory.refuse(&note, raw_len);
         }
     }
 

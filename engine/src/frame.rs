@@ -96,6 +96,9 @@ impl<'a> Incoming<'a> {
         let payload = payload.ok_or(FrameError::damaged(DecodeErrorKind::Corrupt, 30))?;
         let Header { codec, kind, setting, noted, .. } = header;
         let (note, payload) = Note::split(noted, payload).map_err(FrameError::Damaged)?;
+        if noted && codec == CodecId::BLOCKS {
+            return Err(FrameError::damaged(DecodeErrorKind::Corrupt, 10));
+        }
         let whole = Self { codec, kind, setting, raw_len, note, payload, stream: None };
         if codec != CodecId::STREAM {
             return Ok(whole);

@@ -15,7 +15,7 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Numbers beyond those that the receiver has dealt with; the bits of a note.
+/// Messages that a note tells of.
 const WINDOW: u32 = u64::BITS;
 
 /// Where a message goes. Messages of one channel and one length are likely to be similar, so each may refer to an earlier one.
@@ -53,6 +53,7 @@ struct Store {
 /// A message that is kept.
 pub(crate) struct Kept {
     bytes: Buffer,
+    counted: usize,
     store: Store,
 }
 
@@ -63,12 +64,16 @@ impl Store {
 
     /// Room for a message; `None` if there is none.
     fn take(&self, pool: &Arc<Pool>, len: usize) -> Option<Kept> {
-        let mut bytes = pool.take_within(len, len.saturating_add(len / 4)).ok()?;
-        bytes.set_len(len);
-        let room = bytes.room().len();
-        let add = |now: usize| Some(now + room).filter(|sum| *sum <= self.most);
+        // Counted before it is there: its length may come from a frame.
+        let counted = len.checked_add(len / 4)?;
+        let add = |now: usize| now.checked_add(counted).filter(|sum| *sum <= self.most);
         self.bytes.fetch_update(Relaxed, Relaxed, add).ok()?;
-        Some(Kept { bytes, store: self.clone() })
+        let Ok(mut bytes) = pool.take_within(len, counted) else {
+            self.bytes.fetch_sub(counted, Relaxed);
+            return None;
+        };
+        bytes.set_len(len);
+        Some(Kept { bytes, counted, store: self.clone() })
     }
 }
 
@@ -82,7 +87,7 @@ impl Deref for Kept {
 
 impl Drop for Kept {
     fn drop(&mut self) {
-        self.store.bytes.fetch_sub(self.bytes.room().len(), Relaxed);
+        self.store.bytes.fetch_sub(self.counted, Relaxed);
     }
 }
 
@@ -122,6 +127,8 @@ pub(crate) struct Arrival {
     /// What it refers to.
     pub(crate) reference: Option<Arc<Kept>>,
     room: Option<Kept>,
+    /// The next chunk of it.
+    next: usize,
 }
 
 impl Arrival {
@@ -176,8 +183,8 @@ impl Memory {
 
     /// The note of a frame to this process, which is sent for certain. `None` if there is no number for a message that refers to another one.
     pub(crate) fn note(&self, peer: u32, keeping: Option<Keeping>) -> Option<Note> {
-        let note = Note { from: self.rank, ..self.receiver().answer(peer) };
-        self.sender().number(peer, keeping, note)
+        let note = self.sender().number(peer, keeping, Note { from: self.rank, ..Note::default() })?;
+        Some(self.receiver().answer(peer, note))
     }
 
     /// Reports that a message that was to be kept was encoded to `wire_len` bytes, its own length if it is sent raw; over this link, if its
@@ -191,18 +198,31 @@ impl Memory {
     /// # Errors
     /// If the message refers to one that is not here, or the note is none that a sender writes.
     pub(crate) fn arrive(&self, note: Note, raw_len: usize) -> Result<Arrival, FrameError> {
-        if note.from >= self.size || note.reference >= note.number.max(1) {
+        if note.from >= self.size || note.reference >= note.number.max(1) || note.number == u32::MAX {
             return Err(FrameError::damaged(DecodeErrorKind::Corrupt, crate::HEADER_LEN));
         }
-        self.sender().answered(note.from, note.below, note.kept);
+        self.sender().answered(note.from, &note);
         let (reference, is_new) = self.receiver().arrive(&note, raw_len)?;
+        let is_new = is_new && !self.arriving().contains_key(&(note.from, note.number));
         let room = is_new.then(|| self.received.take(&self.pool, raw_len)).flatten();
-        Ok(Arrival { note, reference, room })
+        Ok(Arrival { note, reference, room, next: 0 })
     }
 
-    /// It has been dealt with. `is_whole`: its room, if it has one, contains the message.
-    pub(crate) fn settle(&self, arrival: Arrival, is_whole: bool) {
-        let Arrival { note, room, .. } = arrival;
+    /// A message that will not be decoded has come, in whole or in part.
+    pub(crate) fn refuse(&self, note: &Note, raw_len: usize) {
+        if note.from < self.size && note.number < u32::MAX {
+            self.sender().answered(note.from, note);
+            let is_whole = self.receiver().arrive(note, raw_len).is_ok();
+            if self.take_out(note).is_some() || is_whole {
+                self.receiver().settle(note, None);
+            }
+        }
+    }
+
+    /// It has been dealt with. `last`: its last chunk that was decoded, 0 if it came in one frame; `None` if it is not whole.
+    pub(crate) fn settle(&self, arrival: Arrival, last: Option<usize>) {
+        let Arrival { note, room, next, .. } = arrival;
+        let is_whole = last == Some(next);
         self.receiver().settle(&note, room.filter(|_| is_whole).map(Arc::new));
     }
 
@@ -210,9 +230,14 @@ impl Memory {
         self.arriving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps what is known of a message between its chunks.
-    pub(crate) fn put_back(&self, arrival: Arrival) {
-        self.arriving().insert((arrival.note.from, arrival.note.number), arrival);
+    /// Keeps what is known of a message between its chunks, of which this one has been decoded.
+    pub(crate) fn put_back(&self, arrival: Arrival, index: usize) {
+        // A chunk that is missing, or comes twice: the message is not whole.
+        let room = arrival.room.filter(|_| arrival.next == index);
+        let arrival = Arrival { room, next: index + 1, ..arrival };
+        if arrival.note.number > 0 {
+            self.arriving().insert((arrival.note.from, arrival.note.number), arrival);
+        }
     }
 
     /// What is known of the message with this note, of which chunks have come; `None` if it failed before.

@@ -4,14 +4,16 @@
 
 mod support;
 
-use mpress::{Channel, Destination, Engine, FrameError, HEADER_LEN, Kind, Knowledge, Outgoing, Settings};
+use mpress::{
+    Channel, CodecId, Destination, Engine, FrameError, HEADER_LEN, Kind, Knowledge, Outgoing, Settings,
+};
 use proptest::prelude::{ProptestConfig, any, prop, prop_assert, prop_assert_eq, proptest};
 use std::mem::MaybeUninit;
 use std::sync::mpsc;
-use support::{MARK, receive, sealed};
+use support::{MARK, frame, receive, sealed};
 
 /// The length of a note, and the position of the number of a message's reference.
-const NOTE: usize = 28;
+const NOTE: usize = 40;
 const REFERENCE: usize = HEADER_LEN + 8;
 /// Raw bytes of a chunk of a long message.
 const CHUNK: usize = 2048;
@@ -153,7 +155,7 @@ fn a_reference_that_is_not_there_is_an_error() {
         receive(&engines[1], &sealed(&wire)).err().unwrap()
     };
     assert_eq!(changed(REFERENCE, 1), FrameError::Reference(1));
-    for (at, value) in [(REFERENCE, 90), (HEADER_LEN, 2), (HEADER_LEN + 4, 90), (HEADER_LEN + 4, u32::MAX)] {
+    for (at, value) in [(REFERENCE, 90), (HEADER_LEN, 2), (HEADER_LEN + 4, 1), (HEADER_LEN + 4, u32::MAX)] {
         assert!(matches!(changed(at, value), FrameError::Damaged(_)), "{value} at {at}");
     }
     assert_eq!(receive(&engines[1], &wire).unwrap(), raw, "after all that");
@@ -202,6 +204,100 @@ fn a_refused_message_is_not_waited_for() {
     }
     let lens = exchange(&engines, 0, 8000, 300..310);
     assert!(lens[6..].iter().all(|len| *len < 2500), "{lens:?}");
+}
+
+/// Messages that refer to others, of `steps` exchanged ones of this channel.
+fn referring(engines: &[Engine; 2], tag: i32, steps: std::ops::Range<u64>) -> usize {
+    exchange(engines, tag, 8000, steps).into_iter().filter(|len| *len < 4000).count()
+}
+
+#[test]
+fn late_and_lost_messages_stop_nothing() {
+    let engines = pair(1 << 20);
+    exchange(&engines, 0, 8000, 0..5);
+    let mut late = Vec::new();
+    for step in 5..400 {
+        if step % 4 == 0 {
+            // One in two of these is received after more than 64 others, the others never.
+            late.push((step, send(&engines[0], 1, 0, &field(0, step, 8000))));
+        }
+        if step % 80 == 0 {
+            for (step, wire) in late.drain(..).step_by(2) {
+                assert_eq!(receive(&engines[1], &wire).unwrap(), field(0, step, 8000));
+            }
+        }
+        exchange(&engines, 0, 8000, step..step + 1);
+        exchange(&engines, 1, 8000, step..step + 1);
+    }
+    // What is released by a lost frame stays.
+    let lost = pair(16 << 20);
+    exchange(&lost, 0, 8000, 0..5);
+    for step in (5..400).step_by(10) {
+        // Also what a frame says of others is lost with it.
+        for from in [0, 1] {
+            send(&lost[from], 1 - from as u32, 0, &field(0, step, 8000));
+        }
+        assert!(referring(&lost, 0, step + 1..step + 10) > 5, "step {step}");
+    }
+}
+
+#[test]
+fn a_channel_without_answers_leaves_its_room_to_others() {
+    for strategy in ["fixed:diffpack-fast", "adaptive"] {
+        let engines = [0, 1].map(|rank| engine(strategy, rank, 1 << 20));
+        let mut referring = 0;
+        for step in 0..1500 {
+            // Takes all the room, and no frame goes back.
+            let raw = field(7, step, 120_000);
+            let considered = engines[0].consider(None, Kind::F64, Destination::OtherNode, raw.len()).unwrap();
+            engines[0].encode_considered(considered.on(Channel { peer: 1, context: 0, tag: 7 }), &raw);
+            if step >= 500 {
+                let len = exchange(&engines, 0, 80_000, step..step + 1)[0];
+                referring += usize::from(len < 25_000);
+            }
+        }
+        assert!(referring > 300, "{strategy}: {referring}");
+    }
+}
+
+#[test]
+fn the_length_in_a_frame_takes_no_memory() {
+    let engines = pair(1 << 20);
+    let payload = [&[3, 0, 0, 0, 9, 0, 0, 0, 0, 0, 16, 0][..], &[0; 1000]].concat();
+    let mut note = [0; NOTE];
+    (note[4], note[20]) = (1, 1);
+    let mut head = frame(CodecId::STREAM, 1 << 40, &[&note[..], &payload].concat());
+    head[10] |= 0x10;
+    let head = sealed(&head);
+    let incoming = engines[1].open(&head).unwrap();
+    let mut out = vec![MaybeUninit::uninit(); incoming.stream().unwrap().range(0).len()];
+    let _ = engines[1].decode_head(&incoming, &mut out);
+    engines[1].refuse(&incoming);
+    assert_eq!(engines[1].kept_bytes(), [0; 2]);
+}
+
+#[test]
+fn what_came_in_part_or_twice_is_not_kept() {
+    let engines = pair(1 << 20);
+    for step in 0..8 {
+        let raw = field(1, step, 9000);
+        let wires = [1, 0].map(|to: u32| send_long(&engines[1 - to as usize], to, 1, &raw));
+        let [ref there, ref back] = wires;
+        let head = engines[1].open(&there[0]).unwrap();
+        let stream = head.stream().unwrap();
+        let mut out = [MaybeUninit::uninit(); CHUNK];
+        // The head again, and chunks that are missing.
+        for _ in 0..1 + step % 2 {
+            let _ = engines[1].decode_head(&head, &mut out);
+        }
+        let last = there.len() - 1;
+        let _ = engines[1].decode_chunk(&stream, last, &there[last], &mut out[..stream.range(last).len()]);
+        assert_eq!(receive_long(&engines[0], back, usize::MAX).unwrap(), raw);
+    }
+    assert_eq!(engines[1].kept_bytes()[1], 0);
+    let raw = field(1, 9, 9000);
+    let wires = send_long(&engines[0], 1, 1, &raw);
+    assert_eq!(receive_long(&engines[1], &wires, usize::MAX).unwrap(), raw);
 }
 
 #[test]
@@ -258,7 +354,8 @@ fn step(number: u8) -> Step {
 
 /// Runs a schedule; returns how many of the messages referred to others.
 fn run(engines: &[Engine; 2], steps: impl IntoIterator<Item = (u8, bool, i32, usize)>) -> usize {
-    let mut under_way: [Vec<(Vec<u8>, Vec<Vec<u8>>)>; 2] = Default::default();
+    type Sent = Vec<(Vec<u8>, Vec<Vec<u8>>)>;
+    let mut under_way: [Sent; 2] = Default::default();
     let (mut now, mut referring) = (0, 0);
     for (what, side, tag, any) in steps {
         let (me, peer) = (usize::from(side), u32::from(!side));

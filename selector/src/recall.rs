@@ -38,7 +38,7 @@ struct Mean {
 
 impl Mean {
     fn add(&mut self, wire: f64) {
-        self.count += 1;
+        self.count = self.count.saturating_add(1);
         self.wire += (wire - self.wire) / f64::from(self.count.min(8));
     }
 }
@@ -62,14 +62,18 @@ impl Recall {
             self.rest -= 1;
             return Recalled::Nothing;
         }
-        self.turn += 1;
+        self.turn = self.turn.wrapping_add(1);
         if !has_reference {
             if self.turn > UNANSWERED && self.referring.count == 0 {
                 self.pause();
             }
             return Recalled::Kept;
         }
-        if self.turn % COMPARED == 0 || self.plain.count == 0 { Recalled::Kept } else { Recalled::Referring }
+        if self.turn.is_multiple_of(COMPARED) || self.plain.count == 0 {
+            Recalled::Kept
+        } else {
+            Recalled::Referring
+        }
     }
 
     /// Reports that a message that was kept was encoded. Judges then whether the link to other processes takes longer for the bytes that are saved than
@@ -89,7 +93,8 @@ impl Recall {
         }
     }
 
-    fn pause(&mut self) {
+    /// The receiver does not answer: nothing is kept for some time.
+    pub fn pause(&mut self) {
         let rest = if self.last_rest == 0 { REST } else { (2 * self.last_rest).min(LONGEST_REST) };
         *self = Self { rest, last_rest: rest, ..Self::default() };
     }

@@ -111,12 +111,14 @@ impl Engine {
             return self.finish(&plan, raw, (kind, to, channel)).map_or(Outgoing::Raw, Outgoing::Frame);
         };
         let start = Instant::now();
-        let keeping = self.keep(setting, channel, len, |copy| {
-            copy.copy_from_slice(raw);
-            true
+        let gains = self.instances.with_encoder(setting, |encoder| self.gains(encoder, raw, chunk));
+        let first = raw.get(stream.range(0)).filter(|_| gains == Some(true));
+        let keeping = first.and_then(|_| {
+            self.keep(setting, channel, len, |copy| {
+                copy.copy_from_slice(raw);
+                true
+            })
         });
-        let gains = || self.instances.with_encoder(setting, |encoder| self.gains(encoder, raw, chunk));
-        let first = raw.get(stream.range(0)).filter(|_| gains() == Some(true));
         self.stream((stream, setting, plan, to), first, (channel, keeping), start)
     }
 
@@ -151,8 +153,8 @@ impl Engine {
         };
         let middle = stream.range(len / chunk / 2);
         let gains = gains(&first) || self.piece(pieces, middle).is_some_and(|middle| gains(&middle));
-        let keeping = self.keep(setting, channel, len, |copy| pieces.fill(0..len, copy));
         let first = Some(&*first).filter(|_| gains);
+        let keeping = first.and_then(|_| self.keep(setting, channel, len, |copy| pieces.fill(0..len, copy)));
         Ok(self.stream((stream, setting, plan, to), first, (channel, keeping), start))
     }
 
@@ -349,9 +351,9 @@ impl Engine {
             None => self.decode_wire(stream, index, reference, wire, Out::new(out)),
         };
         if decoded.is_ok() && index + 1 < stream.chunks() {
-            memory.put_back(arrival);
+            memory.put_back(arrival, index);
         } else {
-            memory.settle(arrival, decoded.is_ok());
+            memory.settle(arrival, decoded.is_ok().then_some(index));
         }
         decoded
     }

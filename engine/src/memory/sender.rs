@@ -7,11 +7,13 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Weak};
 
 /// Messages of a channel that the receiver has not dealt with yet. More are not kept: each waits for the same answer.
-const UNDER_WAY: u32 = 4;
+const UNDER_WAY: usize = 4;
 /// Messages of a channel that are usually kept at the same time: two of these, the one that new ones refer to, and one that the receiver may still need.
 const COPIES: usize = 4;
-/// Numbers that are left for messages that other threads have begun.
-const SPARE: u32 = 8;
+/// Messages under way that are left for those that other threads have begun.
+const SPARE: usize = 8;
+/// Messages in turn that are not kept because no answer to the earlier ones has come; then the channel rests.
+const UNANSWERED: u32 = 64;
 /// The greatest number of channels; a program may use a new tag for each message.
 const CHANNELS: usize = 4096;
 /// A channel that was not used for this number of messages may have ended.
@@ -26,6 +28,8 @@ pub(super) struct Sender {
     peers: HashMap<u32, Peer>,
     /// Bytes of all channels together.
     reserved: usize,
+    /// When no channel was found that has ended.
+    searched: u64,
     /// Messages so far, for the order of uses.
     now: u64,
 }
@@ -35,7 +39,8 @@ struct Sending {
     recall: Recall,
     /// The latest message that the receiver keeps.
     latest: Option<(u32, Arc<Kept>)>,
-    under_way: u32,
+    /// Messages that were not kept because too many others had no answer yet.
+    unanswered: u32,
     /// Bytes for its messages; 0 if none are kept.
     reserved: usize,
     used: u64,
@@ -43,41 +48,42 @@ struct Sending {
 
 struct Peer {
     next: u32,
-    /// The receiver has dealt with all messages with lower numbers.
-    below: u32,
-    /// The others, in the order of their numbers.
+    /// Messages of which the receiver has not said that it has dealt with them, in the order of their numbers.
     under_way: VecDeque<UnderWay>,
     /// Messages that the receiver keeps and that no new one will refer to. Nobody refers to one any longer when nothing else holds it.
     obsolete: VecDeque<(u32, Weak<Kept>)>,
 }
 
 struct UnderWay {
+    number: u32,
     key: Key,
-    copy: Arc<Kept>,
+    /// `None` if no message will refer to it.
+    copy: Option<Arc<Kept>>,
     /// Held until the receiver has decoded the message.
     _reference: Option<Arc<Kept>>,
 }
 
 impl Default for Peer {
     fn default() -> Self {
-        Self { next: 1, below: 1, under_way: VecDeque::new(), obsolete: VecDeque::new() }
+        Self { next: 1, under_way: VecDeque::new(), obsolete: VecDeque::new() }
     }
 }
 
 impl Peer {
     /// Whether there is a number for another message, and for this many more.
-    fn has_number(&self, spare: u32) -> bool {
-        self.next - self.below + spare < WINDOW && self.next < u32::MAX - spare
+    fn has_number(&self, spare: usize) -> bool {
+        self.under_way.len() + spare < WINDOW as usize && self.next < u32::MAX
     }
 
-    fn give_up(&mut self, (number, kept): (u32, Arc<Kept>)) {
-        self.obsolete.push_back((number, Arc::downgrade(&kept)));
+    fn give_up(&mut self, number: u32, kept: Option<Arc<Kept>>) {
+        self.obsolete.push_back((number, kept.map_or_else(Weak::new, |kept| Arc::downgrade(&kept))));
     }
 }
 
 impl Sender {
     pub(super) fn owes(&self, peer: u32) -> bool {
-        self.peers.get(&peer).is_some_and(|peer| !peer.obsolete.is_empty())
+        let mut obsolete = self.peers.get(&peer).into_iter().flat_map(|peer| &peer.obsolete);
+        obsolete.any(|(_, kept)| kept.strong_count() == 0)
     }
 
     /// Decides whether a message is kept, if there is room in `most` bytes. Returns what it refers to.
@@ -91,12 +97,25 @@ impl Sender {
         }
         let peer = self.peers.entry(key.0.peer).or_default();
         let sending = self.channels.get_mut(&key)?;
-        sending.used = self.now;
-        if sending.under_way >= UNDER_WAY || !peer.has_number(SPARE) {
+        let latest = sending.latest.as_ref().map_or(0, |(number, _)| *number);
+        let newer = peer.under_way.iter().rev().take_while(|message| message.number > latest);
+        let waiting = newer.filter(|message| message.key == key && message.copy.is_some()).count();
+        if waiting >= UNDER_WAY || !peer.has_number(SPARE) {
+            sending.unanswered = sending.unanswered.wrapping_add(1);
+            if sending.unanswered.is_multiple_of(UNANSWERED) {
+                sending.recall.pause();
+                self.forget(key);
+            }
             return None;
         }
+        sending.used = self.now;
         let latest = sending.latest.clone();
-        match sending.recall.next(latest.is_some()) {
+        let what = sending.recall.next(latest.is_some());
+        if sending.recall.rests() {
+            self.forget(key);
+            return None;
+        }
+        match what {
             Recalled::Nothing => None,
             Recalled::Kept => self.reserve(key, most).then_some(None),
             Recalled::Referring => Some(latest),
@@ -110,13 +129,15 @@ impl Sender {
         if self.channels.get(&key).is_some_and(|sending| sending.reserved > 0) {
             return true;
         }
-        if self.reserved.saturating_add(room) > most {
+        let has_room = |reserved: usize| reserved.checked_add(room).is_some_and(|sum| sum <= most);
+        if !has_room(self.reserved) && self.now - self.searched > IDLE / 16 {
+            self.searched = self.now;
             let others = self.channels.iter().filter(|(_, s)| s.reserved > 0 && self.now - s.used > IDLE);
             if let Some(oldest) = others.min_by_key(|(_, s)| s.used).map(|(key, _)| *key) {
                 self.forget(oldest);
             }
         }
-        let Some(sending) = self.channels.get_mut(&key).filter(|_| self.reserved + room <= most) else {
+        let Some(sending) = self.channels.get_mut(&key).filter(|_| has_room(self.reserved)) else {
             return false;
         };
         sending.reserved = room;
@@ -124,13 +145,20 @@ impl Sender {
         true
     }
 
-    /// Forgets the message that a channel's next one would refer to, and frees its room.
+    /// Forgets the messages of a channel that its next ones would refer to, and frees their room.
     fn forget(&mut self, key: Key) {
-        let Some(sending) = self.channels.get_mut(&key) else { return };
+        let Some(sending) = self.channels.get_mut(&key).filter(|sending| sending.reserved > 0) else {
+            return;
+        };
         self.reserved -= std::mem::take(&mut sending.reserved);
-        if let Some(latest) = sending.latest.take() {
-            self.peers.entry(key.0.peer).or_default().give_up(latest);
+        let peer = self.peers.entry(key.0.peer).or_default();
+        if let Some((number, kept)) = sending.latest.take() {
+            peer.give_up(number, Some(kept));
         }
+        peer.under_way
+            .iter_mut()
+            .filter(|message| message.key == key)
+            .for_each(|message| message.copy = None);
     }
 
     /// Forgets the half of the channels that was used longest ago, if there are too many.
@@ -160,11 +188,8 @@ impl Sender {
             note.number = peer.next;
             note.reference = reference.as_ref().map_or(0, |(number, _)| *number);
             peer.next += 1;
-            let _reference = reference.map(|(_, kept)| kept);
-            peer.under_way.push_back(UnderWay { key, copy, _reference });
-            if let Some(sending) = self.channels.get_mut(&key) {
-                sending.under_way += 1;
-            }
+            let (copy, _reference) = (Some(copy), reference.map(|(_, kept)| kept));
+            peer.under_way.push_back(UnderWay { number: note.number, key, copy, _reference });
         }
         let free = peer.obsolete.iter().position(|(_, kept)| kept.strong_count() == 0);
         note.release = free.and_then(|at| peer.obsolete.remove(at)).map_or(0, |(number, _)| number);
@@ -179,31 +204,40 @@ impl Sender {
         }
     }
 
-    /// A process has dealt with all messages to it `below` this number, and has kept some of them.
-    pub(super) fn answered(&mut self, peer: u32, below: u32, kept: u64) {
-        let Some(peer) = self.peers.get_mut(&peer) else { return };
-        if below > peer.next {
-            return;
-        }
-        while peer.below < below {
-            let Some(UnderWay { key, copy, .. }) = peer.under_way.pop_front() else { return };
-            let is_kept = kept.checked_shr(below - 1 - peer.below).is_some_and(|bits| bits & 1 == 1);
-            let latest = (peer.below, copy);
-            peer.below += 1;
-            let sending = self.channels.get_mut(&key);
-            let sending = sending.map(|sending| {
-                sending.under_way = sending.under_way.saturating_sub(1);
-                sending
-            });
-            match sending.filter(|sending| sending.reserved > 0) {
-                _ if !is_kept => {}
-                Some(sending) => {
-                    if let Some(old) = sending.latest.replace(latest) {
-                        peer.give_up(old);
-                    }
-                }
-                None => peer.give_up(latest),
+    /// A process says which messages to it it has dealt with, and which of them it keeps.
+    pub(super) fn answered(&mut self, peer: u32, note: &Note) {
+        let Self { channels, peers, .. } = self;
+        let Some(peer) = peers.get_mut(&peer).filter(|peer| note.above <= peer.next) else { return };
+        let mut under_way = std::mem::take(&mut peer.under_way);
+        under_way.retain_mut(|message| {
+            let Some(ago) = note.above.checked_sub(message.number + 1) else { return true };
+            let bit = |bits: u64| bits.checked_shr(ago).is_some_and(|bits| bits & 1 == 1);
+            let is_dealt_with = bit(note.dealt) || message.number == note.late;
+            if !is_dealt_with {
+                // It is not kept if it comes now; what it refers to must stay.
+                message.copy.take_if(|_| ago >= WINDOW);
+                return true;
             }
-        }
+            let mut sending = channels.get_mut(&message.key);
+            if let Some(sending) = &mut sending {
+                sending.unanswered = 0;
+            }
+            if !bit(note.kept) {
+                return false;
+            }
+            let mut old = (message.number, message.copy.take());
+            if let Some(sending) = sending
+                && sending.reserved > 0
+                && let Some(copy) = old.1.take_if(|_| sending.latest.as_ref().is_none_or(|(n, _)| *n < old.0))
+            {
+                match sending.latest.replace((old.0, copy)) {
+                    Some((number, kept)) => old = (number, Some(kept)),
+                    None => return false,
+                }
+            }
+            peer.give_up(old.0, old.1);
+            false
+        });
+        peer.under_way = under_way;
     }
 }
