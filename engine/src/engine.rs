@@ -1,5 +1,6 @@
 //! The engine: encodes a message with its element kind and destination to a frame, and decodes it.
 
+mod noted;
 mod streams;
 
 pub use streams::{Outgoing, Pieces, Tail};
@@ -8,10 +9,10 @@ use crate::blocks::{self, BLOCK, Threads};
 use crate::buffer::{Buffer, Pool};
 use crate::codecs::{Instances, Setting, Table};
 use crate::decide::{Considered, Decider, Plan};
-use crate::frame::{self, FrameError, HEADER_LEN, Incoming, Mark, NO_NOTE, NOTE, Note};
+use crate::frame::{self, FrameError, HEADER_LEN, Incoming, Mark, NO_NOTE, Note};
 use crate::guide::Record;
 use crate::knowledge::Knowledge;
-use crate::memory::{Channel, Keeping, Memory};
+use crate::memory::{Channel, Memory};
 use crate::settings::Settings;
 use crate::stats::{Counters, Stats};
 use crate::strategy::Strategy;
@@ -211,77 +212,6 @@ impl Engine {
         Some(buffer)
     }
 
-    /// The same for a message that may refer to an earlier one. Without a reference and without news for its receiver it is a frame like any other.
-    fn pack_noted(
-        &self,
-        setting: Setting,
-        raw: &[u8],
-        kind: Kind,
-        (memory, channel, link): (&Memory, Channel, Option<Link>),
-    ) -> Option<Buffer> {
-        if raw.len() > BLOCK {
-            return self.pack(setting, raw, kind);
-        }
-        self.instances.with_encoder(setting, |encoder| {
-            let fill = |copy: &mut [u8]| {
-                copy.copy_from_slice(raw);
-                true
-            };
-            let keeping = if encoder.refers() { memory.keep(channel, raw.len(), fill) } else { None };
-            if keeping.is_none() && !memory.owes(channel.peer) {
-                let mut buffer = self.compress(encoder, raw)?;
-                frame::seal(self.mark, setting.id(), setting.number, kind, raw.len(), NO_NOTE, &mut buffer)?;
-                return Some(buffer);
-            }
-            let reported = keeping.as_ref().map(|keeping| (keeping.key(), keeping.reference().is_some()));
-            let buffer = self.pack_keeping(encoder, setting, raw, kind, (memory, channel, keeping));
-            if let Some(reported) = reported {
-                let wire_len = buffer.as_ref().map_or(raw.len(), |frame| frame.len());
-                self.report_kept(memory, reported, wire_len, link);
-            }
-            buffer
-        })?
-    }
-
-    /// Counts a message that is kept, and tells its channel what it took.
-    fn report_kept(
-        &self,
-        memory: &Memory,
-        (key, refers): ((Channel, usize), bool),
-        wire_len: usize,
-        link: Option<Link>,
-    ) {
-        if refers && wire_len < key.1 {
-            self.counters.referred(key.1, wire_len);
-        }
-        memory.encoded(key, refers, wire_len, link);
-    }
-
-    /// The link, if its speed matters: a strategy that decides by a rule compresses whatever it costs.
-    fn link_of(&self, plan: &Plan) -> Option<Link> {
-        (!plan.is_rule()).then(|| self.decider.link())
-    }
-
-    fn pack_keeping(
-        &self,
-        encoder: &mut dyn Encode,
-        setting: Setting,
-        raw: &[u8],
-        kind: Kind,
-        (memory, channel, keeping): (&Memory, Channel, Option<Keeping>),
-    ) -> Option<Buffer> {
-        let raw = keeping.as_ref().map_or(raw, Keeping::message);
-        let reference = keeping.as_ref().and_then(Keeping::reference);
-        if reference.is_none() && !self.gains(encoder, raw, raw.len()) {
-            return None;
-        }
-        let mut buffer = self.append(encoder, reference, raw, HEADER_LEN + NOTE)?;
-        let (mark, id, len) = (self.mark, setting.id(), raw.len());
-        let note = || memory.note(channel.peer, keeping);
-        frame::seal(mark, id, setting.number, kind, len, Some(note), &mut buffer)?;
-        Some(buffer)
-    }
-
     /// The compressed message after room for a header; `None` if it does not get shorter, or if out of memory.
     fn compress(&self, encoder: &mut dyn Encode, raw: &[u8]) -> Option<Buffer> {
         if self.gains(encoder, raw, raw.len()) { self.append(encoder, None, raw, HEADER_LEN) } else { None }
@@ -391,39 +321,6 @@ impl Engine {
         let id = incoming.codec;
         let decoded = self.instances.decode(id, reference, incoming.payload, out);
         decoded.ok_or(FrameError::Codec(id))?.map_err(FrameError::Damaged)
-    }
-
-    /// Decodes the message of a frame with a note, and keeps it if there is room.
-    fn decode_noted(
-        &self,
-        incoming: &Incoming<'_>,
-        note: Note,
-        memory: &Memory,
-        out: &mut [MaybeUninit<u8>],
-    ) -> Result<(), FrameError> {
-        let mut arrival = memory.arrive(note, out.len())?;
-        // What it refers to must not be borrowed from it as long as its room is.
-        let reference = arrival.reference.take();
-        let reference = reference.as_deref().map(|kept| &**kept);
-        let decoded = match arrival.room() {
-            Some(room) => self.decode_payload(incoming, reference, Out::from_slice(room)).map(|()| {
-                out.write_copy_of_slice(room);
-            }),
-            None => self.decode_payload(incoming, reference, Out::new(out)),
-        };
-        memory.settle(arrival, decoded.is_ok().then_some(0));
-        decoded
-    }
-
-    /// Reports that the message of a frame will not be decoded, for example because it is longer than the program's buffer.
-    pub fn refuse(&self, incoming: &Incoming<'_>) {
-        self.refuse_noted(incoming.note, incoming.raw_len());
-    }
-
-    fn refuse_noted(&self, note: Option<Note>, raw_len: usize) {
-        if let Some((note, memory)) = note.zip(self.memory.as_ref()) {
-            memory.refuse(&note, raw_len);
-        }
     }
 
     /// Whether frames of this size in bytes should be reported to [`waited`](Self::waited).
