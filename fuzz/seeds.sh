@@ -94,9 +94,9 @@ memory() {
 memory 0 1 "" > fuzz/corpus/memory/frames
 memory 15 3 "" > fuzz/corpus/memory/streams
 memory 8 1 "1 8 12 0 1 8 14 0" > fuzz/corpus/memory/lost
-# The number, the reference, `below`, and the payload.
-for at in 4 8 16 40; do
+# The number, the reference, `above`, and the payload.
+for at in 4 8 20 52; do
     memory 5 1 "1 5 16 0 $at 0 1 0 0 0 18 0" > "fuzz/corpus/memory/changed.$at"
 done
 # The length of the chunks, from 4096 to 2048 bytes.
-memory 13 3 "1 13 16 0 37 0 24 0 0 0 18 0 18 0" > fuzz/corpus/memory/changed.stream
+memory 13 3 "1 13 16 0 49 0 24 0 0 0 18 0 18 0" > fuzz/corpus/memory/changed.stream

@@ -18,6 +18,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Messages that a note tells of.
 const WINDOW: u32 = u64::BITS;
 
+/// Messages from one process to another one that are not known to have been dealt with. Those that are late or lost are among them for long.
+const MOST_UNDER_WAY: usize = 4 * WINDOW as usize;
+
 /// Where a message goes. Messages of one channel and one length are likely to be similar, so each may refer to an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Channel {
@@ -53,6 +56,8 @@ struct Store {
 /// A message that is kept.
 pub(crate) struct Kept {
     bytes: Buffer,
+    /// Shared with messages under way that refer to it: they need its number, not its bytes.
+    pin: Arc<()>,
     counted: usize,
     store: Store,
 }
@@ -73,7 +78,7 @@ impl Store {
             return None;
         };
         bytes.set_len(len);
-        Some(Kept { bytes, counted, store: self.clone() })
+        Some(Kept { bytes, pin: Arc::default(), counted, store: self.clone() })
     }
 }
 

@@ -229,10 +229,11 @@ fn late_and_lost_messages_stop_nothing() {
         exchange(&engines, 0, 8000, step..step + 1);
         exchange(&engines, 1, 8000, step..step + 1);
     }
+    assert!(referring(&engines, 1, 400..410) > 7);
     // What is released by a lost frame stays.
-    let lost = pair(16 << 20);
+    let lost = pair(64 << 20);
     exchange(&lost, 0, 8000, 0..5);
-    for step in (5..400).step_by(10) {
+    for step in (5..1500).step_by(10) {
         // Also what a frame says of others is lost with it.
         for from in [0, 1] {
             send(&lost[from], 1 - from as u32, 0, &field(0, step, 8000));

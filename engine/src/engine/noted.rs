@@ -101,7 +101,10 @@ impl Engine {
             }),
             None => self.decode_payload(incoming, reference, Out::new(out)),
         };
-        memory.settle(arrival, decoded.is_ok().then_some(0));
+        // Out of memory: it may be decoded later.
+        if !matches!(decoded, Err(FrameError::Codec(_))) {
+            memory.settle(arrival, decoded.is_ok().then_some(0));
+        }
         decoded
     }
 

@@ -299,6 +299,9 @@ impl Engine {
     ) -> Result<(), FrameError> {
         let stream = incoming.stream().ok_or(FrameError::damaged(DecodeErrorKind::Corrupt, 9))?;
         let Some((note, memory)) = stream.note().zip(self.memory.as_ref()) else {
+            if let Some(Note { reference: missing @ 1.., .. }) = stream.note() {
+                return Err(FrameError::Reference(missing));
+            }
             return self.decode_wire(&stream, 0, None, incoming.payload, Out::new(out));
         };
         let arrival = memory.arrive(note, stream.raw_len())?;
@@ -317,7 +320,7 @@ impl Engine {
         chunk: &[u8],
         out: &mut [MaybeUninit<u8>],
     ) -> Result<(), FrameError> {
-        let wire = stream.open_chunk(self.mark, index, chunk)?;
+        let wire = stream.open_chunk(self.mark, index, chunk).inspect_err(|_| self.refuse_stream(stream))?;
         let known =
             |note: Note| self.memory.as_ref().and_then(|memory| Some((memory, memory.take_out(&note)?)));
         match stream.note().and_then(known) {

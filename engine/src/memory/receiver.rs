@@ -10,8 +10,8 @@ const TOLD: u8 = 3;
 /// Frames between two such notes.
 const BETWEEN: u8 = 16;
 
-/// Late messages that are still to be told. A sender has no more under way.
-const MOST_LATE: usize = 2 * WINDOW as usize;
+/// The greatest number of those; a sender waits for no more.
+const MOST_LATE: usize = super::MOST_UNDER_WAY;
 
 /// What has come, by the rank of the process that sent it.
 #[derive(Default)]
@@ -23,8 +23,10 @@ struct Peer {
     /// Bit i: so has message `above` - 1 - i, and it is kept.
     dealt: u64,
     kept: u64,
+    /// Bit i: a note has said so.
+    told: u64,
     messages: HashMap<u32, Arc<Kept>>,
-    /// Messages that came after so many later ones that they have no bit.
+    /// Messages that have no bit any longer, and of which no note has told.
     late: VecDeque<u32>,
     /// Notes that are still to tell this, and frames since the last one.
     news: u8,
@@ -37,10 +39,34 @@ impl Default for Peer {
             above: 1,
             dealt: 0,
             kept: 0,
+            told: 0,
             messages: HashMap::new(),
             late: VecDeque::new(),
             news: 0,
             since: 0,
+        }
+    }
+}
+
+impl Peer {
+    /// Moves the window of bits by this number of messages.
+    fn move_window(&mut self, by: u32) {
+        let shifted = |bits: u64| bits.checked_shl(by).unwrap_or(0);
+        let staying = u64::MAX.checked_shr(by).unwrap_or(0);
+        let leaving = self.dealt & !self.told & !staying;
+        // Nobody knows that they are kept, so nobody refers to them.
+        for ago in (0..WINDOW).filter(|ago| leaving >> ago & 1 == 1) {
+            let number = self.above - 1 - ago;
+            self.messages.remove(&number);
+            self.tell_late(number);
+        }
+        (self.dealt, self.kept, self.told) = (shifted(self.dealt), shifted(self.kept), shifted(self.told));
+        self.above += by;
+    }
+
+    fn tell_late(&mut self, number: u32) {
+        if self.late.len() < MOST_LATE && !self.late.contains(&number) {
+            self.late.push_back(number);
         }
     }
 }
@@ -58,6 +84,7 @@ impl Receiver {
         let Some(peer) = self.0.get_mut(&peer) else { return Note { above: 1, ..note } };
         (peer.news, peer.since) = (peer.news.saturating_sub(1), 0);
         let late = peer.late.pop_front().unwrap_or(0);
+        peer.told |= peer.dealt;
         Note { above: peer.above, dealt: peer.dealt, kept: peer.kept, late, ..note }
     }
 
@@ -88,16 +115,11 @@ impl Receiver {
     pub(super) fn settle(&mut self, note: &Note, message: Option<Arc<Kept>>) {
         let Some(peer) = self.0.get_mut(&note.from).filter(|_| note.number > 0) else { return };
         if note.number >= peer.above {
-            let by = note.number + 1 - peer.above;
-            peer.dealt = peer.dealt.checked_shl(by).unwrap_or(0);
-            peer.kept = peer.kept.checked_shl(by).unwrap_or(0);
-            peer.above = note.number + 1;
+            peer.move_window(note.number + 1 - peer.above);
         }
         let ago = peer.above - 1 - note.number;
         if ago >= WINDOW {
-            if peer.late.len() < MOST_LATE {
-                peer.late.push_back(note.number);
-            }
+            peer.tell_late(note.number);
             return;
         }
         if peer.dealt >> ago & 1 == 1 {

@@ -1,6 +1,6 @@
 //! The sender's side.
 
-use super::{Channel, Keeping, Kept, WINDOW};
+use super::{Channel, Keeping, Kept, MOST_UNDER_WAY, WINDOW};
 use crate::frame::Note;
 use mpress_selector::{Link, Recall, Recalled};
 use std::collections::{HashMap, VecDeque};
@@ -8,7 +8,8 @@ use std::sync::{Arc, Weak};
 
 /// Messages of a channel that the receiver has not dealt with yet. More are not kept: each waits for the same answer.
 const UNDER_WAY: usize = 4;
-/// Messages of a channel that are usually kept at the same time: two of these, the one that new ones refer to, and one that the receiver may still need.
+/// Messages of a channel that are usually kept at the same time: two under way, the one that new ones refer to, and one that the receiver may still
+/// need.
 const COPIES: usize = 4;
 /// Messages under way that are left for those that other threads have begun.
 const SPARE: usize = 8;
@@ -50,8 +51,8 @@ struct Peer {
     next: u32,
     /// Messages of which the receiver has not said that it has dealt with them, in the order of their numbers.
     under_way: VecDeque<UnderWay>,
-    /// Messages that the receiver keeps and that no new one will refer to. Nobody refers to one any longer when nothing else holds it.
-    obsolete: VecDeque<(u32, Weak<Kept>)>,
+    /// Messages that the receiver keeps and that no new one will refer to. Nobody refers to one any longer when nothing else holds its pin.
+    obsolete: VecDeque<(u32, Weak<()>)>,
 }
 
 struct UnderWay {
@@ -59,8 +60,8 @@ struct UnderWay {
     key: Key,
     /// `None` if no message will refer to it.
     copy: Option<Arc<Kept>>,
-    /// Held until the receiver has decoded the message.
-    _reference: Option<Arc<Kept>>,
+    /// Of what it refers to; held until the receiver has dealt with it.
+    _pin: Option<Arc<()>>,
 }
 
 impl Default for Peer {
@@ -70,20 +71,23 @@ impl Default for Peer {
 }
 
 impl Peer {
-    /// Whether there is a number for another message, and for this many more.
+    /// Whether there is a number for another message, and for this many more, of which notes can tell.
     fn has_number(&self, spare: usize) -> bool {
-        self.under_way.len() + spare < WINDOW as usize && self.next < u32::MAX
+        let recent = self.under_way.iter().rev().take_while(|message| self.next - message.number <= WINDOW);
+        recent.count() + spare < WINDOW as usize
+            && self.under_way.len() < MOST_UNDER_WAY
+            && self.next < u32::MAX
     }
 
     fn give_up(&mut self, number: u32, kept: Option<Arc<Kept>>) {
-        self.obsolete.push_back((number, kept.map_or_else(Weak::new, |kept| Arc::downgrade(&kept))));
+        self.obsolete.push_back((number, kept.map_or_else(Weak::new, |kept| Arc::downgrade(&kept.pin))));
     }
 }
 
 impl Sender {
     pub(super) fn owes(&self, peer: u32) -> bool {
         let mut obsolete = self.peers.get(&peer).into_iter().flat_map(|peer| &peer.obsolete);
-        obsolete.any(|(_, kept)| kept.strong_count() == 0)
+        obsolete.any(|(_, pin)| pin.strong_count() == 0)
     }
 
     /// Decides whether a message is kept, if there is room in `most` bytes. Returns what it refers to.
@@ -100,7 +104,10 @@ impl Sender {
         let latest = sending.latest.as_ref().map_or(0, |(number, _)| *number);
         let newer = peer.under_way.iter().rev().take_while(|message| message.number > latest);
         let waiting = newer.filter(|message| message.key == key && message.copy.is_some()).count();
-        if waiting >= UNDER_WAY || !peer.has_number(SPARE) {
+        if !peer.has_number(SPARE) {
+            return None;
+        }
+        if waiting >= UNDER_WAY {
             sending.unanswered = sending.unanswered.wrapping_add(1);
             if sending.unanswered.is_multiple_of(UNANSWERED) {
                 sending.recall.pause();
@@ -131,10 +138,10 @@ impl Sender {
         }
         let has_room = |reserved: usize| reserved.checked_add(room).is_some_and(|sum| sum <= most);
         if !has_room(self.reserved) && self.now - self.searched > IDLE / 16 {
-            self.searched = self.now;
             let others = self.channels.iter().filter(|(_, s)| s.reserved > 0 && self.now - s.used > IDLE);
-            if let Some(oldest) = others.min_by_key(|(_, s)| s.used).map(|(key, _)| *key) {
-                self.forget(oldest);
+            match others.min_by_key(|(_, s)| s.used).map(|(key, _)| *key) {
+                Some(oldest) => self.forget(oldest),
+                None => self.searched = self.now,
             }
         }
         let Some(sending) = self.channels.get_mut(&key).filter(|_| has_room(self.reserved)) else {
@@ -147,9 +154,7 @@ impl Sender {
 
     /// Forgets the messages of a channel that its next ones would refer to, and frees their room.
     fn forget(&mut self, key: Key) {
-        let Some(sending) = self.channels.get_mut(&key).filter(|sending| sending.reserved > 0) else {
-            return;
-        };
+        let Some(sending) = self.channels.get_mut(&key) else { return };
         self.reserved -= std::mem::take(&mut sending.reserved);
         let peer = self.peers.entry(key.0.peer).or_default();
         if let Some((number, kept)) = sending.latest.take() {
@@ -188,10 +193,10 @@ impl Sender {
             note.number = peer.next;
             note.reference = reference.as_ref().map_or(0, |(number, _)| *number);
             peer.next += 1;
-            let (copy, _reference) = (Some(copy), reference.map(|(_, kept)| kept));
-            peer.under_way.push_back(UnderWay { number: note.number, key, copy, _reference });
+            let (copy, _pin) = (Some(copy), reference.map(|(_, kept)| Arc::clone(&kept.pin)));
+            peer.under_way.push_back(UnderWay { number: note.number, key, copy, _pin });
         }
-        let free = peer.obsolete.iter().position(|(_, kept)| kept.strong_count() == 0);
+        let free = peer.obsolete.iter().position(|(_, pin)| pin.strong_count() == 0);
         note.release = free.and_then(|at| peer.obsolete.remove(at)).map_or(0, |(number, _)| number);
         Some(note)
     }
@@ -209,6 +214,7 @@ impl Sender {
         let Self { channels, peers, .. } = self;
         let Some(peer) = peers.get_mut(&peer).filter(|peer| note.above <= peer.next) else { return };
         let mut under_way = std::mem::take(&mut peer.under_way);
+        let mut renewed = Vec::new();
         under_way.retain_mut(|message| {
             let Some(ago) = note.above.checked_sub(message.number + 1) else { return true };
             let bit = |bits: u64| bits.checked_shr(ago).is_some_and(|bits| bits & 1 == 1);
@@ -230,6 +236,7 @@ impl Sender {
                 && sending.reserved > 0
                 && let Some(copy) = old.1.take_if(|_| sending.latest.as_ref().is_none_or(|(n, _)| *n < old.0))
             {
+                renewed.push((message.key, old.0));
                 match sending.latest.replace((old.0, copy)) {
                     Some((number, kept)) => old = (number, Some(kept)),
                     None => return false,
@@ -238,6 +245,12 @@ impl Sender {
             peer.give_up(old.0, old.1);
             false
         });
+        for message in &mut under_way {
+            // No message refers to one that is older than the latest.
+            message
+                .copy
+                .take_if(|_| renewed.iter().any(|(key, n)| *key == message.key && *n > message.number));
+        }
         peer.under_way = under_way;
     }
 }
