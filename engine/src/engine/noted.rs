@@ -5,9 +5,9 @@ use crate::blocks::BLOCK;
 use crate::buffer::Buffer;
 use crate::codecs::Setting;
 use crate::decide::Plan;
-use crate::frame::{self, FrameError, HEADER_LEN, Incoming, NO_NOTE, NOTE, Note};
-use crate::memory::{Channel, Keeping, Memory};
-use mpress_codec::{Encode, Kind, Out};
+use crate::frame::{self, FrameError, HEADER_LEN, Incoming, NOTE, Note};
+use crate::memory::{Channel, Memory};
+use mpress_codec::{Kind, Out};
 use mpress_selector::Link;
 use std::mem::MaybeUninit;
 
@@ -24,23 +24,34 @@ impl Engine {
             return self.pack(setting, raw, kind);
         }
         self.instances.with_encoder(setting, |encoder| {
+            if !self.gains(encoder, raw, raw.len()) {
+                return None;
+            }
             let fill = |copy: &mut [u8]| {
                 copy.copy_from_slice(raw);
                 true
             };
             let keeping = if encoder.refers() { memory.keep(channel, raw.len(), fill) } else { None };
+            let kept = keeping.as_ref().map(|keeping| (keeping.key(), keeping.reference().is_some()));
+            let sealed = |buffer: Option<Buffer>, note: Option<&mut dyn FnMut() -> Option<Note>>| {
+                let mut buffer = buffer?;
+                let (id, number) = (setting.id(), setting.number);
+                frame::seal(self.mark, id, number, kind, raw.len(), note, &mut buffer)?;
+                Some(buffer)
+            };
             if keeping.is_none() && !memory.owes(channel.peer) {
-                let mut buffer = self.compress(encoder, raw)?;
-                frame::seal(self.mark, setting.id(), setting.number, kind, raw.len(), NO_NOTE, &mut buffer)?;
-                return Some(buffer);
+                return sealed(self.append(encoder, None, raw, HEADER_LEN), None);
             }
-            let reported = keeping.as_ref().map(|keeping| (keeping.key(), keeping.reference().is_some()));
-            let buffer = self.pack_keeping(encoder, setting, raw, kind, (memory, channel, keeping));
-            if let Some(reported) = reported {
-                let wire_len = buffer.as_ref().map_or(raw.len(), |frame| frame.len());
-                self.report_kept(memory, reported, wire_len, link);
+            let (message, reference) =
+                keeping.as_ref().map_or((raw, None), |keeping| (keeping.message(), keeping.reference()));
+            let packed = self.append(encoder, reference, message, HEADER_LEN + NOTE);
+            let mut note = || memory.note(channel.peer, keeping.clone());
+            let frame = sealed(packed, Some(&mut note));
+            if let Some(kept) = kept {
+                let wire_len = frame.as_ref().map_or(raw.len(), |frame| frame.len());
+                self.report_kept(memory, kept, wire_len, link);
             }
-            buffer
+            frame
         })?
     }
 
@@ -61,26 +72,6 @@ impl Engine {
     /// The link, if its speed matters: a strategy that decides by a rule compresses whatever it costs.
     pub(super) fn link_of(&self, plan: &Plan) -> Option<Link> {
         (!plan.is_rule()).then(|| self.decider.link())
-    }
-
-    fn pack_keeping(
-        &self,
-        encoder: &mut dyn Encode,
-        setting: Setting,
-        raw: &[u8],
-        kind: Kind,
-        (memory, channel, keeping): (&Memory, Channel, Option<Keeping>),
-    ) -> Option<Buffer> {
-        let raw = keeping.as_ref().map_or(raw, Keeping::message);
-        let reference = keeping.as_ref().and_then(Keeping::reference);
-        if reference.is_none() && !self.gains(encoder, raw, raw.len()) {
-            return None;
-        }
-        let mut buffer = self.append(encoder, reference, raw, HEADER_LEN + NOTE)?;
-        let (mark, id, len) = (self.mark, setting.id(), raw.len());
-        let note = || memory.note(channel.peer, keeping);
-        frame::seal(mark, id, setting.number, kind, len, Some(note), &mut buffer)?;
-        Some(buffer)
     }
 
     /// Decodes the message of a frame with a note, and keeps it if there is room.
