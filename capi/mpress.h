@@ -614,9 +614,10 @@ enum mpress_status mpress_engine_message_len(const struct mpress_engine *engine,
  *
  * Errors:
  * MPRESS_STATUS_ROOM if the message is longer than `room`: `*message_len` is its length, and
- * nothing was written. MPRESS_STATUS_DAMAGED if it is not a complete frame of this job,
- * MPRESS_STATUS_UNSUPPORTED if this library lacks its codec, MPRESS_STATUS_ARGUMENT; the contents
- * of `message` are then undefined.
+ * nothing was written. MPRESS_STATUS_DAMAGED if it is not a complete frame of this job, or refers to
+ * an earlier message that this engine does not keep (mpress_engine_encode_on).
+ * MPRESS_STATUS_UNSUPPORTED if this library lacks its codec. MPRESS_STATUS_ARGUMENT. The contents of
+ * `message` are then undefined.
  *
  * Requires:
  * `engine` is NULL or not freed yet. `frame` is readable for `len` bytes and `message` writable
@@ -633,6 +634,79 @@ enum mpress_status mpress_engine_decode(const struct mpress_engine *engine,
  * Frees an engine. NULL is allowed. No other call may be using the engine; its frames stay valid.
  */
 void mpress_engine_free(struct mpress_engine *engine);
+
+/**
+ * Creates an engine like mpress_engine_new, with a memory of messages: mpress_engine_encode_on may
+ * encode a message by its differences from an earlier one that the receiver keeps. `rank` is the
+ * number of this process among the `size` processes that exchange frames, from 0, as in
+ * MPI_COMM_WORLD. The engine keeps at most MPRESS_MEMORY bytes of messages, half of them sent, half
+ * received; it never refers to others if that is 0. Free `*engine` with mpress_engine_free; on an
+ * error it is NULL. Thread-safe.
+ *
+ * With such an engine, decode each frame once, with mpress_engine_decode, or give it to
+ * mpress_engine_refuse. The order does not matter.
+ *
+ * Errors:
+ * MPRESS_STATUS_SETTINGS as for mpress_engine_new. MPRESS_STATUS_ARGUMENT, also if `rank` is not one
+ * of `size` processes.
+ *
+ * Requires:
+ * `settings` is NULL or not freed yet; `mark` is NULL or readable for MPRESS_MARK_LEN bytes;
+ * `engine` is NULL or writable.
+ */
+enum mpress_status mpress_engine_with_memory(const struct mpress_settings *settings,
+                                             const uint8_t *mark,
+                                             int rank,
+                                             int size,
+                                             struct mpress_engine **engine);
+
+/**
+ * Creates the frame of a message like mpress_engine_encode, for the process with rank `peer`. If
+ * the engine was created by mpress_engine_with_memory, the message may refer to an earlier one of
+ * its channel, which is given by `peer`, `context` (any number for the communicator) and `tag`. So
+ * messages of at most 1 MiB that resemble earlier ones of the same channel and length make shorter
+ * frames, once frames in the other direction, also from this function, have told this engine what
+ * the receiver keeps.
+ *
+ * Send the frame to that process only, once. Its engine must have been created with that rank. The
+ * message is copied, so it may change after the call. Thread-safe.
+ *
+ * Errors:
+ * MPRESS_STATUS_ARGUMENT, also if `peer` is negative, or not less than the `size` of
+ * mpress_engine_with_memory.
+ *
+ * Requires:
+ * `engine` is NULL or not freed yet; `message` is readable for `len` bytes, or NULL if `len` is 0;
+ * `frame` is NULL or writable.
+ */
+enum mpress_status mpress_engine_encode_on(const struct mpress_engine *engine,
+                                           const void *message,
+                                           size_t len,
+                                           int kind,
+                                           int to,
+                                           int peer,
+                                           uint64_t context,
+                                           int tag,
+                                           struct mpress_frame **frame);
+
+/**
+ * Reports that a frame of `len` bytes came, but its message will not be decoded, for example because
+ * it is longer than the program's memory for it (MPRESS_STATUS_ROOM). Without that, its sender would
+ * wait for news of this message, and its later messages would soon no longer refer to earlier ones.
+ * The call is not needed after mpress_engine_decode has succeeded, or failed with
+ * MPRESS_STATUS_DAMAGED; it then changes nothing, nor does it for a frame that is not from
+ * mpress_engine_encode_on. Thread-safe.
+ *
+ * Errors:
+ * MPRESS_STATUS_DAMAGED if it is not a complete frame of this job, MPRESS_STATUS_UNSUPPORTED,
+ * MPRESS_STATUS_ARGUMENT.
+ *
+ * Requires:
+ * `engine` is NULL or not freed yet; `frame` is readable for `len` bytes, or NULL if `len` is 0.
+ */
+enum mpress_status mpress_engine_refuse(const struct mpress_engine *engine,
+                                        const void *frame,
+                                        size_t len);
 
 /**
  * Stores in `*stats` the engine's statistics so far. Thread-safe.

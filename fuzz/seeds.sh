@@ -1,10 +1,10 @@
 #!/bin/sh
 # Makes seeds from the codecs' golden files, all of which are in the repository. Each target gets the messages, the wires, or both, after the
 # header that it reads: codec, setting and length (`split` in src/lib.rs); for `frame`, the codec's id, kind and length; for `stateful`, a
-# channel's codec and setting, then pieces of a message as events of the channel; for `datatype`, see the end.
+# channel's codec and setting, then pieces of a message as events of the channel; for `datatype` and `memory`, see the end.
 set -eu
 cd "$(dirname "$0")/.."
-for target in roundtrip decode_hostile tiers_agree no_output_leak used_decoder frame stateful datatype; do
+for target in roundtrip decode_hostile tiers_agree no_output_leak used_decoder frame stateful datatype memory; do
     mkdir -p "fuzz/corpus/$target"
 done
 # Numbers to bytes. The format is all octal escapes, so printf takes no argument.
@@ -82,3 +82,21 @@ done
 bytes 1 100 4 0 9 1 88 3 0 9 1 89 0 3 > fuzz/corpus/datatype/transpose
 bytes 2 51 9 2 1 2 80 180 5 2 1 2 80 90 0 3 7 3 2 81 85 99 0 2 > fuzz/corpus/datatype/structure
 bytes 3 7 10 2 9 8 3 4 2 1 12 0 76 100 0 3 > fuzz/corpus/datatype/subarray
+# Memory: the room of two processes, then events: process and event, channel or place. In each step both send a message and receive the other's, which
+# has `$2` parts. Events 12, 14 and 16 lose, refuse and change what is on its way to process 0; `$3` comes before the last steps.
+memory() {
+    step="0 $1 1 $1" part=0
+    while [ "$part" -lt "$2" ]; do
+        step="$step 18 0 19 0" part=$((part + 1))
+    done
+    bytes 255 255 $step $step $step $step $step $step $3 $step $step $step $step
+}
+memory 0 1 "" > fuzz/corpus/memory/frames
+memory 15 3 "" > fuzz/corpus/memory/streams
+memory 8 1 "1 8 12 0 1 8 14 0" > fuzz/corpus/memory/lost
+# The number, the reference, `above`, and the payload.
+for at in 4 8 20 52; do
+    memory 5 1 "1 5 16 0 $at 0 1 0 0 0 18 0" > "fuzz/corpus/memory/changed.$at"
+done
+# The length of the chunks, from 4096 to 2048 bytes.
+memory 13 3 "1 13 16 0 49 0 24 0 0 0 18 0 18 0" > fuzz/corpus/memory/changed.stream

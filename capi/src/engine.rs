@@ -15,11 +15,13 @@ pub struct mpress_engine {
     pub(crate) engine: Engine,
     pub(crate) settings: Settings,
     pub(crate) start: Instant,
+    /// The number of processes, if the engine has a memory of their messages.
+    pub(crate) ranks: Option<u32>,
 }
 
 /// A message in its compressed form for sending.
 pub struct mpress_frame {
-    bytes: Buffer,
+    pub(crate) bytes: Buffer,
 }
 
 /// Creates an engine with these settings, or with the defaults if `settings` is NULL. It reads the
@@ -52,21 +54,33 @@ pub unsafe extern "C" fn mpress_engine_new(
     guard(|| {
         // SAFETY: guaranteed by the caller.
         let answer = unsafe { Answer::at(engine, "engine", ptr::null_mut()) }?;
-        let len = if mark.is_null() { 0 } else { MPRESS_MARK_LEN };
         // SAFETY: guaranteed by the caller.
-        let mark = unsafe { memory::slice(mark, len, "mark") }?;
-        let settings = settings.map(mpress_settings::get).unwrap_or_default();
-        let engine = make(&settings)?;
-        let engine = match mark.first_chunk() {
-            Some(mark) => engine.with_mark(Mark(*mark)),
-            None => engine,
-        };
-        answer.give(mpress_engine { engine, settings, start: Instant::now() });
+        answer.give(unsafe { mpress_engine::make(settings, mark) }?);
         Ok(())
     })
 }
 
-fn make(settings: &Settings) -> Result<Engine, Error> {
+impl mpress_engine {
+    /// An engine without a memory.
+    ///
+    /// # Safety
+    /// `mark` is NULL or readable for [`MPRESS_MARK_LEN`] bytes.
+    pub(crate) unsafe fn make(settings: Option<&mpress_settings>, mark: *const u8) -> Result<Self, Error> {
+        let len = if mark.is_null() { 0 } else { MPRESS_MARK_LEN };
+        // SAFETY: guaranteed by the caller.
+        let mark = unsafe { memory::slice(mark, len, "mark") }?;
+        let settings = settings.map(mpress_settings::get).unwrap_or_default();
+        let engine = by(&settings)?;
+        let engine = match mark.first_chunk() {
+            Some(mark) => engine.with_mark(Mark(*mark)),
+            None => engine,
+        };
+        Ok(Self { engine, settings, start: Instant::now(), ranks: None })
+    }
+}
+
+/// An engine with these settings and the files that they name.
+fn by(settings: &Settings) -> Result<Engine, Error> {
     let wrong = |text: String| Error::new(mpress_status::Settings, text);
     let (knowledge, errors) = settings.heuristics.as_deref().map(Knowledge::read).unwrap_or_default();
     if let Some(error) = errors.first() {
@@ -282,9 +296,10 @@ pub unsafe extern "C" fn mpress_engine_message_len(
 ///
 /// # Errors
 /// MPRESS_STATUS_ROOM if the message is longer than `room`: `*message_len` is its length, and
-/// nothing was written. MPRESS_STATUS_DAMAGED if it is not a complete frame of this job,
-/// MPRESS_STATUS_UNSUPPORTED if this library lacks its codec, MPRESS_STATUS_ARGUMENT; the contents
-/// of `message` are then undefined.
+/// nothing was written. MPRESS_STATUS_DAMAGED if it is not a complete frame of this job, or refers to
+/// an earlier message that this engine does not keep (mpress_engine_encode_on).
+/// MPRESS_STATUS_UNSUPPORTED if this library lacks its codec. MPRESS_STATUS_ARGUMENT. The contents of
+/// `message` are then undefined.
 ///
 /// # Safety
 /// `engine` is NULL or not freed yet. `frame` is readable for `len` bytes and `message` writable
@@ -336,7 +351,7 @@ mod tests {
     fn frames_that_are_not_supported_are_known() {
         let settings = Settings { strategy: "fixed:diffpack-fast".parse().unwrap(), ..Settings::default() };
         let engine = Engine::new(&settings, &Knowledge::default(), None).with_streams(&settings);
-        let engine = mpress_engine { engine, settings, start: Instant::now() };
+        let engine = mpress_engine { engine, settings, start: Instant::now(), ranks: None };
         let raw: Vec<u8> = (0..65_536).flat_map(|i| f64::from(i).to_le_bytes()).collect();
         let considered = engine.engine.consider(None, Kind::F64, Destination::OtherNode, raw.len()).unwrap();
         let chunk = engine.engine.chunk(raw.len()).unwrap();

@@ -56,6 +56,7 @@ impl From<FrameError> for Error {
         let status = match error {
             FrameError::Damaged(error) => Self::from(error).status,
             FrameError::Codec(_) => mpress_status::Unsupported,
+            FrameError::Reference(_) => mpress_status::Damaged,
         };
         Self::new(status, error.to_string())
     }

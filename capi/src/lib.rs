@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![allow(non_camel_case_types, reason = "types have the names that C knows them by")]
 
+mod channels;
 mod codec;
 mod engine;
 mod error;
@@ -11,6 +12,7 @@ mod report;
 mod settings;
 mod status;
 
+pub use channels::*;
 pub use codec::*;
 pub use engine::*;
 pub use error::mpress_last_error;

@@ -6,7 +6,8 @@
 use std::path::Path;
 
 /// The sources of the header, in its order.
-const SOURCES: [&str; 8] = ["status", "error", "kind", "codec", "settings", "handshake", "engine", "report"];
+const SOURCES: [&str; 9] =
+    ["status", "error", "kind", "codec", "settings", "handshake", "engine", "channels", "report"];
 
 fn header() -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

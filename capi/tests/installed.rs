@@ -20,9 +20,10 @@ const CXX11: [&str; 6] = ["-std=c++11", "-Wall", "-Wextra", "-Werror", "-pedanti
 const FIRST: &str = "first.c";
 
 /// The C programs, and the last line that each prints.
-const PROGRAMS: [(&str, &str); 6] = [
+const PROGRAMS: [(&str, &str); 7] = [
     (FIRST, "all bytes came back"),
     ("examples/roundtrip.c", "all bytes came back"),
+    ("tests/programs/channels.c", "well"),
     ("tests/programs/codecs.c", "with their kinds"),
     ("tests/programs/frames.c", "well"),
     ("tests/programs/job.c", "well"),

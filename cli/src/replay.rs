@@ -57,6 +57,11 @@ pub(crate) struct Options {
     #[arg(long, value_enum, value_name = "cold|hot|both", default_value_t = Wanted::Cold)]
     caches: Wanted,
 
+    /// Let messages refer to earlier ones of their channel, as in a job with MPRESS_MEMORY.
+    /// Each channel is one in both directions
+    #[arg(long)]
+    memory: bool,
+
     /// Also show the results of the selector without this mechanism: length, idle, sample,
     /// learning, hope or probe; may be given several times
     #[arg(long, value_name = "NAME", value_parser = mechanism)]
@@ -137,7 +142,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     };
     let knowledge = options.heuristics.as_deref().map_or_else(Knowledge::default, read_knowledge);
     let is_cold_wanted = options.dump.is_some() || options.caches.caches().contains(&Caches::Cold);
-    let measured = measure(&inputs, is_cold_wanted)?;
+    let measured = measure(&inputs, (is_cold_wanted, options.memory))?;
     if let Some(file) = &options.dump {
         let written = File::create(file).map_err(csv::Error::from).and_then(|to| dump::write(to, &measured));
         written.map_err(|error| Error::Write { file: file.clone(), why: error.to_string() })?;

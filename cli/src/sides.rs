@@ -1,8 +1,12 @@
 //! Sender and receiver of messages with one codec in one process, and the engine's times as in a job's report: including the check whether a
 //! message is worthwhile, buffers, and the checksum of the frame. With cold caches these take as long as the codec.
 
-use mpress::{Codec, Destination, Engine, FrameError, Kind, Knowledge, Settings, Stats, Strategy};
+use mpress::{Channel, Codec, Destination, Engine, FrameError, Kind, Knowledge, Settings, Stats, Strategy};
+use std::collections::HashMap;
 use std::mem::MaybeUninit;
+
+/// Ranks of the simulated job.
+const RANKS: u32 = 1 << 20;
 
 /// Nanoseconds of coding a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -15,7 +19,10 @@ pub(crate) struct Coding {
 /// Sender and receiver of messages with one codec.
 pub(crate) struct Sides {
     kind: Kind,
+    settings: Settings,
     engine: Engine,
+    /// With a memory: the receivers of the messages, by rank. Each sends the same messages back.
+    peers: HashMap<u32, Engine>,
     /// The receiver's buffer for the message.
     room: Vec<MaybeUninit<u8>>,
 }
@@ -25,7 +32,48 @@ impl Sides {
     pub(crate) fn new(codec: Codec, kind: Kind, longest: usize) -> Self {
         let settings = Settings { strategy: Strategy::Fixed(codec), threads: 1, ..Settings::default() };
         let engine = Engine::new(&settings, &Knowledge::default(), None);
-        Self { kind, engine, room: vec![MaybeUninit::new(0); longest] }
+        Self { kind, settings, engine, peers: HashMap::new(), room: vec![MaybeUninit::new(0); longest] }
+    }
+
+    /// The same with a memory of channels.
+    pub(crate) fn with_memory(self) -> Self {
+        Self { engine: self.engine.with_memory(&self.settings, 0, RANKS), ..self }
+    }
+
+    /// Encodes and decodes a message of a channel, as [`code`](Self::code) does, with a receiver that sends the same message back at the same time: so
+    /// it says of a message that it keeps it when it sends the next one.
+    ///
+    /// # Errors
+    /// If a frame cannot be decoded.
+    pub(crate) fn exchange(
+        &mut self,
+        channel: Channel,
+        message: &[u8],
+        mut work: impl FnMut(),
+    ) -> Result<(Option<usize>, Coding), FrameError> {
+        let (kind, settings) = (self.kind, &self.settings);
+        let peer = self.peers.entry(channel.peer).or_insert_with(|| {
+            Engine::new(settings, &Knowledge::default(), None).with_memory(settings, channel.peer, RANKS)
+        });
+        let send = |engine: &Engine, channel: Channel| {
+            let considered = engine.consider(None, kind, Destination::OtherNode, message.len())?;
+            engine.encode_considered(considered.on(channel), message)
+        };
+        let room = &mut self.room[..message.len()];
+        let before = [self.engine.stats(), peer.stats()];
+        work();
+        let frame = send(&self.engine, channel);
+        let encoded = Coding::between(&before[0], &self.engine.stats());
+        let back = send(peer, Channel { peer: 0, ..channel });
+        if let Some(frame) = &frame {
+            work();
+            peer.decode(&peer.open(frame)?, room)?;
+        }
+        let decoded = Coding::between(&before[1], &peer.stats());
+        if let Some(back) = back {
+            self.engine.decode(&self.engine.open(&back)?, room)?;
+        }
+        Ok((frame.map(|frame| frame.len()), Coding { decode_ns: decoded.decode_ns, ..encoded }))
     }
 
     /// Encodes and decodes a message, each after some work. Returns the length of its frame, if it has one, and the times.

@@ -17,9 +17,25 @@ pub fn encode_into<E: Encode + ?Sized>(
     raw: &[u8],
     room: &mut [u8],
 ) -> Result<usize, EncodeError> {
+    encode_into_with(encoder, None, raw, room)
+}
+
+/// Does the same with a reference, if there is one.
+///
+/// # Errors
+/// As for [`encode_into`], and those of [`Encode::encode_with`].
+pub fn encode_into_with<E: Encode + ?Sized>(
+    encoder: &mut E,
+    reference: Option<&[u8]>,
+    raw: &[u8],
+    room: &mut [u8],
+) -> Result<usize, EncodeError> {
     let mut out = Out::from_slice(room);
     let place = out.place();
-    encoder.encode(raw, &mut out)?;
+    match reference {
+        Some(reference) => encoder.encode_with(reference, raw, &mut out)?,
+        None => encoder.encode(raw, &mut out)?,
+    }
     if out.place() != place {
         let needed = encoder.max_encoded_len(raw.len()).unwrap_or(usize::MAX);
         return Err(EncodeError::new(needed, room.len()));
@@ -37,7 +53,7 @@ pub fn decode_into<D: Decode + ?Sized>(
     wire: &[u8],
     room: &mut [u8],
 ) -> Result<(), DecodeError> {
-    filled(decoder, wire, Out::from_slice(room)).map(|_| ())
+    filled(decoder, None, wire, Out::from_slice(room)).map(|_| ())
 }
 
 /// Decodes `wire` into `room`, which must have the length of the message, and returns the bytes. On success all of `room` is initialised, no matter
@@ -50,17 +66,24 @@ pub fn decode_into_uninit<'a, D: Decode + ?Sized>(
     wire: &[u8],
     room: &'a mut [MaybeUninit<u8>],
 ) -> Result<&'a mut [u8], DecodeError> {
-    filled(decoder, wire, Out::new(room))
+    filled(decoder, None, wire, Out::new(room))
 }
 
-/// Lends `out` to a decoder, which must fill it.
-fn filled<'a, D: Decode + ?Sized>(
+/// Lends `out`, which has room for exactly the message, to a decoder that gets this reference, if there is one. Returns all bytes of `out`.
+///
+/// # Errors
+/// As for [`decode_into`], and those of [`Decode::decode_with`].
+pub fn filled<'a, D: Decode + ?Sized>(
     decoder: &mut D,
+    reference: Option<&[u8]>,
     wire: &[u8],
     mut out: Out<'a>,
 ) -> Result<&'a mut [u8], DecodeError> {
     let place = out.place();
-    decoder.decode(wire, &mut out)?;
+    match reference {
+        Some(reference) => decoder.decode_with(reference, wire, &mut out)?,
+        None => decoder.decode(wire, &mut out)?,
+    }
     if out.place() != place || out.remaining() > 0 {
         return Err(DecodeError::new(DecodeErrorKind::Unfilled, wire.len()));
     }

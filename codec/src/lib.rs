@@ -26,7 +26,7 @@ mod traits;
 pub use error::{DecodeError, DecodeErrorKind, EncodeError, EncodeErrorKind, Full, MemoryError};
 pub use id::CodecId;
 pub use kind::Kind;
-pub use lend::{decode_into, decode_into_uninit, encode_into};
+pub use lend::{decode_into, decode_into_uninit, encode_into, encode_into_with, filled};
 pub use out::{Out, Place};
 pub use traits::{Codec, Decode, Encode, Reset};
 #[cfg(feature = "alloc")]

@@ -1,7 +1,7 @@
 //! The traits: the static description of a codec, its encoder, its decoder.
 #![forbid(unsafe_code)]
 
-use crate::{CodecId, DecodeError, EncodeError, Out};
+use crate::{CodecId, DecodeError, DecodeErrorKind, EncodeError, Out};
 
 /// The static description of a codec, available without an instance of it.
 pub trait Codec {
@@ -56,6 +56,23 @@ pub trait Encode: Reset {
     /// encoders that keep no state from message to message always do, except diffpack's, which writes a block before it looks for a shorter form.
     /// After an error, `out` and the encoder's state are unchanged.
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError>;
+
+    /// Whether [`encode_with`](Self::encode_with) makes use of its reference. Most codecs have no use for one.
+    fn refers(&self) -> bool {
+        false
+    }
+
+    /// Appends the wire form of `raw`, given another message of the same length. It may be, for example, the last message of a channel, if the receiver
+    /// is known to have it. The decoder needs the same reference ([`Decode::decode_with`]). The default ignores the reference.
+    ///
+    /// # Errors
+    /// As for [`encode`](Self::encode); [`Reference`](crate::EncodeErrorKind::Reference) if the reference is not as long as `raw`.
+    fn encode_with(&mut self, reference: &[u8], raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
+        if reference.len() != raw.len() {
+            return Err(EncodeError::reference(reference.len(), raw.len()));
+        }
+        self.encode(raw, out)
+    }
 }
 
 /// The decoder of a codec.
@@ -68,6 +85,18 @@ pub trait Decode: Reset {
     /// If `wire` is not consumed exactly or `out` is not filled exactly. After an error, `out` has the same length as before the call, and a decoder
     /// that carries state refuses everything that depends on it ([`DecodeErrorKind::State`](crate::DecodeErrorKind::State)) until it is reset.
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError>;
+
+    /// Does the same with a wire of [`Encode::encode_with`] and the same reference, or with one of [`Encode::encode`] and any reference. A different
+    /// reference of the same length gives a different message; only a check of the message detects that. The default ignores the reference.
+    ///
+    /// # Errors
+    /// As for [`decode`](Self::decode); [`Reference`](crate::DecodeErrorKind::Reference) if the reference is not as long as the room of `out`.
+    fn decode_with(&mut self, reference: &[u8], wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+        if reference.len() != out.remaining() {
+            return Err(DecodeError::new(DecodeErrorKind::Reference, 0));
+        }
+        self.decode(wire, out)
+    }
 }
 
 /// References to and boxes of encoders and decoders are themselves encoders and decoders.
@@ -93,12 +122,24 @@ macro_rules! forward {
             fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
                 (**self).encode(raw, out)
             }
+            #[inline]
+            fn refers(&self) -> bool {
+                (**self).refers()
+            }
+            #[inline]
+            fn encode_with(&mut self, reference: &[u8], raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
+                (**self).encode_with(reference, raw, out)
+            }
         }
 
         impl<T: Decode + ?Sized> Decode for $pointer {
             #[inline]
             fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
                 (**self).decode(wire, out)
+            }
+            #[inline]
+            fn decode_with(&mut self, reference: &[u8], wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+                (**self).decode_with(reference, wire, out)
             }
         }
     )*};

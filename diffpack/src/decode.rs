@@ -34,24 +34,6 @@ impl<W: entries::Word> Decoder<W> {
         Self { simd: Simd::detect(), scratch: Scratch::new(), word: PhantomData }
     }
 
-    /// Decodes a wire of [`encode_with`](crate::Encoder::encode_with) (see the example there) with the same `reference`, or a wire
-    /// without a reference. A different reference of the same length gives a different message; only a check of the message detects
-    /// that.
-    ///
-    /// # Errors
-    /// As for [`decode`](Decode::decode); [`Reference`] if the reference is not as long as the output.
-    pub fn decode_with(
-        &mut self,
-        reference: &[u8],
-        wire: &[u8],
-        out: &mut Out<'_>,
-    ) -> Result<(), DecodeError> {
-        if reference.len() != out.remaining() {
-            return Err(DecodeError::new(Reference, 0));
-        }
-        out.all_or_nothing(|out| W::decode(self, wire, Some(reference), out))
-    }
-
     /// Uses a kernel of this tier. The result is the same at every tier.
     #[must_use]
     pub fn with_simd(mut self, simd: Simd) -> Self {
@@ -71,6 +53,13 @@ impl<W: entries::Word> Reset for Decoder<W> {}
 impl<W: entries::Word> Decode for Decoder<W> {
     fn decode(&mut self, wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
         out.all_or_nothing(|out| W::decode(self, wire, None, out))
+    }
+
+    fn decode_with(&mut self, reference: &[u8], wire: &[u8], out: &mut Out<'_>) -> Result<(), DecodeError> {
+        if reference.len() != out.remaining() {
+            return Err(DecodeError::new(Reference, 0));
+        }
+        out.all_or_nothing(|out| W::decode(self, wire, Some(reference), out))
     }
 }
 

@@ -90,43 +90,6 @@ impl<W: entries::Word> Encoder<W> {
         Self { hints: Hints::some(), ..Self::new(effort) }
     }
 
-    /// Encodes `raw` as [`encode`](Encode::encode) does, with another message of the same length as a `reference`.
-    /// [`decode_with`](crate::Decoder::decode_with) then needs the same reference. It may be, for example, the last message of a channel,
-    /// if the receiver is known to have it. It may have any bytes; only bytes near the message's bytes at the same place help. If none
-    /// help, [`decode`](mpress_codec::Decode::decode) reads the wire, too.
-    ///
-    /// ```
-    /// use mpress_diffpack::{Decoder64, Effort, Encode, Encoder64, Out};
-    ///
-    /// let step = |time: f64| (0..1000).flat_map(|i| (f64::from(i).sin() + time).to_le_bytes()).collect::<Vec<u8>>();
-    /// let (last, this) = (step(2.0), step(2.0 + 1e-9));
-    /// let mut encoder = Encoder64::new(Effort::Balanced);
-    /// let mut wire = vec![0; encoder.max_encoded_len(this.len()).unwrap()];
-    /// let mut out = Out::from_slice(&mut wire);
-    /// encoder.encode_with(&last, &this, &mut out)?;
-    /// let len = out.len();
-    /// assert!(len < this.len() / 2);
-    ///
-    /// let mut raw = vec![0; this.len()];
-    /// Decoder64::new().decode_with(&last, &wire[..len], &mut Out::from_slice(&mut raw))?;
-    /// assert_eq!(raw, this);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As for [`encode`](Encode::encode); [`Reference`](mpress_codec::EncodeErrorKind::Reference) if the reference is not as long as `raw`.
-    pub fn encode_with(
-        &mut self,
-        reference: &[u8],
-        raw: &[u8],
-        out: &mut Out<'_>,
-    ) -> Result<(), EncodeError> {
-        if reference.len() != raw.len() {
-            return Err(EncodeError::reference(reference.len(), raw.len()));
-        }
-        self.write_message(raw, reference, out)
-    }
-
     /// Uses a kernel of this tier. The wire is the same at every tier.
     #[must_use]
     pub fn with_simd(mut self, simd: Simd) -> Self {
@@ -151,6 +114,37 @@ impl<W: entries::Word> Encode for Encoder<W> {
 
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         self.write_message(raw, &[], out)
+    }
+
+    fn refers(&self) -> bool {
+        true
+    }
+
+    /// The reference may have any bytes; only bytes near the message's bytes at the same place help. If none help,
+    /// [`decode`](mpress_codec::Decode::decode) reads the wire, too.
+    ///
+    /// ```
+    /// use mpress_diffpack::{Decode, Decoder64, Effort, Encode, Encoder64, Out};
+    ///
+    /// let step = |time: f64| (0..1000).flat_map(|i| (f64::from(i).sin() + time).to_le_bytes()).collect::<Vec<u8>>();
+    /// let (last, this) = (step(2.0), step(2.0 + 1e-9));
+    /// let mut encoder = Encoder64::new(Effort::Balanced);
+    /// let mut wire = vec![0; encoder.max_encoded_len(this.len()).unwrap()];
+    /// let mut out = Out::from_slice(&mut wire);
+    /// encoder.encode_with(&last, &this, &mut out)?;
+    /// let len = out.len();
+    /// assert!(len < this.len() / 2);
+    ///
+    /// let mut raw = vec![0; this.len()];
+    /// Decoder64::new().decode_with(&last, &wire[..len], &mut Out::from_slice(&mut raw))?;
+    /// assert_eq!(raw, this);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn encode_with(&mut self, reference: &[u8], raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
+        if reference.len() != raw.len() {
+            return Err(EncodeError::reference(reference.len(), raw.len()));
+        }
+        self.write_message(raw, reference, out)
     }
 }
 

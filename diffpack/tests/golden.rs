@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
 use mpress_codec::conformance::{decode, encode, random_bytes, tiers};
-use mpress_codec::{Codec, Encode, Out};
+use mpress_codec::{Codec, Decode, Encode, Out};
 use mpress_diffpack::{Decoder, Diffpack, Effort, Encoder, Word};
 use std::fs;
 use std::path::{Path, PathBuf};

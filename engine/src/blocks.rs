@@ -3,7 +3,7 @@
 use crate::codecs::{Instances, Setting};
 use crate::frame::FrameError;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length, Truncated};
-use mpress_codec::{CodecId, Encode, encode_into};
+use mpress_codec::{CodecId, Encode, Out, encode_into_with};
 use std::mem::MaybeUninit;
 
 /// Raw bytes of a block. Only longer messages are coded in blocks.
@@ -101,15 +101,20 @@ pub(crate) fn encode(
 fn encode_block(encoder: &mut dyn Encode, block: &[u8], room: &mut [u8]) -> Option<usize> {
     // So that a block's wire depends on the block only, not on the threads.
     encoder.reset();
-    encode_part(encoder, block, room)
+    encode_part(encoder, None, block, room)
 }
 
-/// Encodes a part of a message; returns its length, or `None` if it is not worthwhile or there is no room.
-pub(crate) fn encode_part(encoder: &mut dyn Encode, part: &[u8], room: &mut [u8]) -> Option<usize> {
-    if encoder.worthwhile(part) == Some(false) {
+/// Encodes a part of a message, with what it refers to; returns its length, or `None` if it is not worthwhile or there is no room.
+pub(crate) fn encode_part(
+    encoder: &mut dyn Encode,
+    reference: Option<&[u8]>,
+    part: &[u8],
+    room: &mut [u8],
+) -> Option<usize> {
+    if reference.is_none() && encoder.worthwhile(part) == Some(false) {
         return None;
     }
-    encode_into(encoder, part, room).ok()
+    encode_into_with(encoder, reference, part, room).ok()
 }
 
 /// The codec of the blocks of a payload.
@@ -150,7 +155,7 @@ pub(crate) fn decode(
             raw.write_copy_of_slice(wire);
             return Ok(());
         }
-        let decoded = instances.decode(codec, wire, raw).ok_or(FrameError::Codec(codec))?;
+        let decoded = instances.decode(codec, None, wire, Out::new(raw)).ok_or(FrameError::Codec(codec))?;
         decoded.map_err(|error| FrameError::damaged(error.kind, at.saturating_add(error.offset)))
     });
     results.into_iter().collect()

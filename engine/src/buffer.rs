@@ -30,11 +30,16 @@ impl Pool {
     /// # Errors
     /// If the system is out of memory.
     pub(crate) fn take(self: &Arc<Self>, room: usize) -> Result<Buffer, TryReserveError> {
+        self.take_within(room, usize::MAX)
+    }
+
+    /// The same with room for at most `most` bytes: a buffer that is kept for long.
+    pub(crate) fn take_within(self: &Arc<Self>, room: usize, most: usize) -> Result<Buffer, TryReserveError> {
         let mut bytes = {
             let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
             // The smallest one that fits, so that a short message does not occupy a large buffer.
             let fit = (0..free.buffers.len())
-                .filter(|&i| free.buffers[i].len() >= room)
+                .filter(|&i| (room..=most).contains(&free.buffers[i].len()))
                 .min_by_key(|&i| free.buffers[i].len());
             match fit {
                 Some(i) => {

@@ -4,6 +4,7 @@ use crate::codecs::{Codec, Setting, Table};
 use crate::engine::Destination;
 use crate::frame::SHORTEST;
 use crate::knowledge::Knowledge;
+use crate::memory::Channel;
 use crate::settings::{SameNode, Settings};
 use crate::strategy::Strategy;
 use crate::traffic::Passage;
@@ -40,10 +41,18 @@ pub struct Considered {
     pub(crate) kind: Kind,
     pub(crate) to: Destination,
     pub(crate) len: usize,
+    pub(crate) channel: Option<Channel>,
     by: By,
 }
 
 impl Considered {
+    /// The same message, of this channel: it may refer to an earlier one, if the engine has a [memory](crate::Engine::with_memory). Its frame must then
+    /// be sent to that process, and to no other one.
+    #[must_use]
+    pub fn on(self, channel: Channel) -> Self {
+        Self { channel: Some(channel), ..self }
+    }
+
     /// Whether the result is sent; otherwise it is only counted.
     pub(crate) fn is_sent(&self) -> bool {
         !matches!(self.by, By::Selector { send: false, .. })
@@ -81,6 +90,11 @@ enum Decided {
 }
 
 impl Plan {
+    /// Whether a strategy has decided by a rule, whatever it costs.
+    pub(crate) fn is_rule(&self) -> bool {
+        matches!(self.decided, Decided::Rule)
+    }
+
     /// A part of the message to encode before it is decided.
     pub(crate) fn probe(&self) -> Option<Probe> {
         match &self.decided {
@@ -220,7 +234,7 @@ impl Decider {
             Strategy::Measure => By::Selector { admitted: self.selector().admit(kind, len)?, send: false },
             Strategy::Ras => By::Ras(self.ras().admit(kind, len)?),
         };
-        Some(Considered { kind, to, len, by })
+        Some(Considered { kind, to, len, channel: None, by })
     }
 
     /// Decides what to do with a message. A part of it at its beginning suffices, if it is long.

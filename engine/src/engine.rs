@@ -1,5 +1,6 @@
 //! The engine: encodes a message with its element kind and destination to a frame, and decodes it.
 
+mod noted;
 mod streams;
 
 pub use streams::{Outgoing, Pieces, Tail};
@@ -8,14 +9,15 @@ use crate::blocks::{self, BLOCK, Threads};
 use crate::buffer::{Buffer, Pool};
 use crate::codecs::{Instances, Setting, Table};
 use crate::decide::{Considered, Decider, Plan};
-use crate::frame::{self, FrameError, HEADER_LEN, Incoming, Mark};
+use crate::frame::{self, FrameError, HEADER_LEN, Incoming, Mark, NO_NOTE, Note};
 use crate::guide::Record;
 use crate::knowledge::Knowledge;
+use crate::memory::{Channel, Memory};
 use crate::settings::Settings;
 use crate::stats::{Counters, Stats};
 use crate::strategy::Strategy;
 use crate::traffic::{self, Traffic};
-use mpress_codec::{CodecId, DecodeErrorKind, Encode, Kind, encode_into};
+use mpress_codec::{CodecId, DecodeErrorKind, Encode, Kind, Out, encode_into_with};
 use mpress_selector::{ByTheClock, Gain, Link, Tally, Thresholds};
 use std::mem::MaybeUninit;
 use std::ops::{Deref, Range};
@@ -61,6 +63,7 @@ pub struct Engine {
     buffers: Arc<Pool>,
     counters: Counters,
     traffic: Traffic,
+    memory: Option<Memory>,
     /// The minimum length of messages that are sent in chunks.
     streams: Option<usize>,
     /// The file in which this process keeps the link at the end of the job, and the number of its nodes there.
@@ -96,6 +99,7 @@ impl Engine {
             counters: Counters::of(Arc::clone(&table)),
             table,
             traffic: Traffic::default(),
+            memory: None,
             streams: None,
             keeps_link: None,
         }
@@ -105,6 +109,14 @@ impl Engine {
     #[must_use]
     pub fn with_mark(self, mark: Mark) -> Self {
         Self { mark, ..self }
+    }
+
+    /// The same engine with a memory of channels, by these settings: messages may refer to earlier ones ([`Considered::on`]). `rank`: that of this
+    /// process among the `size` processes that exchange frames.
+    #[must_use]
+    pub fn with_memory(self, settings: &Settings, rank: u32, size: u32) -> Self {
+        let memory = |most| Memory::new(rank, size, most, Arc::clone(&self.buffers));
+        Self { memory: Some(settings.memory).filter(|most| *most > 0).map(memory), ..self }
     }
 
     /// The frame of a message, if the strategy compresses it and the frame is shorter. `None`: send the message unchanged.
@@ -131,23 +143,33 @@ impl Engine {
 
     /// The second half of [`encode`](Self::encode). `raw` must have the length that was considered; otherwise returns `None`.
     pub fn encode_considered(&self, considered: Considered, raw: &[u8]) -> Option<Buffer> {
-        let (kind, to, len) = (considered.kind, considered.to, considered.len);
+        let Considered { kind, to, len, channel, .. } = considered;
         if raw.len() != len {
             return None;
         }
         let plan = self.plan(considered, raw, |window| raw.get(window));
-        self.finish(&plan, raw, kind, to)
+        self.finish(&plan, raw, (kind, to, channel))
     }
 
     /// The frame of a message by this plan, if there is one; counts the message in either case.
-    fn finish(&self, plan: &Plan, raw: &[u8], kind: Kind, to: Destination) -> Option<Buffer> {
+    fn finish(
+        &self,
+        plan: &Plan,
+        raw: &[u8],
+        (kind, to, channel): (Kind, Destination, Option<Channel>),
+    ) -> Option<Buffer> {
         let len = raw.len();
         let Some(setting) = plan.codec.and_then(|codec| self.table.setting(codec, kind)) else {
             self.counters.sent(kind, None, to, len, len, Duration::ZERO);
             return None;
         };
         let start = Instant::now();
-        let packed = self.pack(setting, raw, kind);
+        let packed = match channel.filter(|_| plan.send).zip(self.memory.as_ref()) {
+            Some((channel, memory)) => {
+                self.pack_noted(setting, raw, kind, (memory, channel, self.link_of(plan)))
+            }
+            None => self.pack(setting, raw, kind),
+        };
         let time = start.elapsed();
         let wire_len = packed.as_ref().map_or(len, |frame| frame.len());
         self.decider.encoded(plan, wire_len, time);
@@ -186,14 +208,13 @@ impl Engine {
         } else {
             (setting.id(), self.instances.with_encoder(setting, |encoder| self.compress(encoder, raw))??)
         };
-        frame::seal(self.mark, id, setting.number, kind, raw.len(), &mut buffer)?;
+        frame::seal(self.mark, id, setting.number, kind, raw.len(), NO_NOTE, &mut buffer)?;
         Some(buffer)
     }
 
     /// The compressed message after room for a header; `None` if it does not get shorter, or if out of memory.
     fn compress(&self, encoder: &mut dyn Encode, raw: &[u8]) -> Option<Buffer> {
-        let gains = encoder.worthwhile(raw).unwrap_or_else(|| self.trial(encoder, raw));
-        if gains { self.append(encoder, raw) } else { None }
+        if self.gains(encoder, raw, raw.len()) { self.append(encoder, None, raw, HEADER_LEN) } else { None }
     }
 
     /// The same for a long message, in blocks.
@@ -223,15 +244,23 @@ impl Engine {
         }
         let middle = raw.len() / 16 * 8;
         [&raw[..TRIAL_WINDOW], &raw[middle..middle + TRIAL_WINDOW]].into_iter().any(|window| {
-            self.append(encoder, window).is_some_and(|buffer| buffer.len() < HEADER_LEN + window.len())
+            self.append(encoder, None, window, HEADER_LEN)
+                .is_some_and(|buffer| buffer.len() < HEADER_LEN + window.len())
         })
     }
 
-    fn append(&self, encoder: &mut dyn Encode, raw: &[u8]) -> Option<Buffer> {
+    /// The compressed message after `front` bytes for a header.
+    fn append(
+        &self,
+        encoder: &mut dyn Encode,
+        reference: Option<&[u8]>,
+        raw: &[u8],
+        front: usize,
+    ) -> Option<Buffer> {
         let bound = encoder.max_encoded_len(raw.len())?;
-        let mut buffer = self.buffers.take(frame::room(bound)?).ok()?;
-        let len = encode_into(encoder, raw, buffer.room().get_mut(HEADER_LEN..)?).ok()?;
-        buffer.set_len(HEADER_LEN + len);
+        let mut buffer = self.buffers.take(frame::room(front.checked_add(bound)?)?).ok()?;
+        let len = encode_into_with(encoder, reference, raw, buffer.room().get_mut(front..)?).ok()?;
+        buffer.set_len(front + len);
         Some(buffer)
     }
 
@@ -263,12 +292,16 @@ impl Engine {
         }
         let start = Instant::now();
         let mut id = incoming.codec;
-        if id == CodecId::BLOCKS {
-            blocks::decode(&self.threads, &self.instances, payload, out)?;
-            id = blocks::codec(payload).unwrap_or(CodecId::BLOCKS);
-        } else {
-            let decoded = self.instances.decode(id, payload, out).ok_or(FrameError::Codec(id))?;
-            decoded.map_err(FrameError::Damaged)?;
+        match (incoming.note, &self.memory) {
+            (Some(note), Some(memory)) => self.decode_noted(incoming, note, memory, out)?,
+            (Some(Note { reference: missing @ 1.., .. }), None) => {
+                return Err(FrameError::Reference(missing));
+            }
+            _ if id == CodecId::BLOCKS => {
+                blocks::decode(&self.threads, &self.instances, payload, out)?;
+                id = blocks::codec(payload).unwrap_or(CodecId::BLOCKS);
+            }
+            _ => self.decode_payload(incoming, None, Out::new(out))?,
         }
         let time = start.elapsed();
         let codec = self.table.used(id, incoming.setting);
@@ -277,6 +310,17 @@ impl Engine {
             self.decider.decoded(incoming.kind, codec, incoming.raw_len(), time);
         }
         Ok(())
+    }
+
+    fn decode_payload(
+        &self,
+        incoming: &Incoming<'_>,
+        reference: Option<&[u8]>,
+        out: Out<'_>,
+    ) -> Result<(), FrameError> {
+        let id = incoming.codec;
+        let decoded = self.instances.decode(id, reference, incoming.payload, out);
+        decoded.ok_or(FrameError::Codec(id))?.map_err(FrameError::Damaged)
     }
 
     /// Whether frames of this size in bytes should be reported to [`waited`](Self::waited).
@@ -349,6 +393,12 @@ impl Engine {
     /// An empty buffer with room for at least this number of bytes, from the engine's pool; `None` if out of memory.
     pub fn buffer(&self, room: usize) -> Option<Buffer> {
         self.buffers.take(room).ok()
+    }
+
+    /// The bytes of messages that its memory of channels keeps: of those sent, and of those received.
+    #[must_use]
+    pub fn kept_bytes(&self) -> [usize; 2] {
+        self.memory.as_ref().map_or([0; 2], Memory::bytes)
     }
 
     /// The counts so far.

@@ -1,9 +1,11 @@
 //! Frames: how they are built, parsed and checked for damage. Layout and rules: `docs/format/frame.md`.
 
 mod header;
+mod note;
 
 pub(crate) use header::VERSION;
 pub use header::{HEADER_LEN, Header, Mark};
+pub(crate) use note::{NOTE, Note};
 
 use crate::buffer::Buffer;
 use crate::stream::Stream;
@@ -50,6 +52,9 @@ pub enum FrameError {
     /// A codec that this build does not have.
     #[error("frame of unknown codec {}", .0.0)]
     Codec(CodecId),
+    /// The message refers to an earlier one that is not here.
+    #[error("frame that refers to message {0}, which is not here")]
+    Reference(u32),
 }
 
 impl FrameError {
@@ -66,6 +71,7 @@ pub struct Incoming<'a> {
     /// The setting with which the codec was used.
     pub(crate) setting: u8,
     raw_len: usize,
+    pub(crate) note: Option<Note>,
     pub(crate) payload: &'a [u8],
     stream: Option<Stream>,
 }
@@ -88,13 +94,17 @@ impl<'a> Incoming<'a> {
         let payload = frame.len().checked_sub(usize::from(header.padding));
         let payload = payload.and_then(|end| frame.get(HEADER_LEN..end));
         let payload = payload.ok_or(FrameError::damaged(DecodeErrorKind::Corrupt, 30))?;
-        let Header { codec, kind, setting, .. } = header;
-        let whole = Self { codec, kind, setting, raw_len, payload, stream: None };
+        let Header { codec, kind, setting, noted, .. } = header;
+        let (note, payload) = Note::split(noted, payload).map_err(FrameError::Damaged)?;
+        if noted && codec == CodecId::BLOCKS {
+            return Err(FrameError::damaged(DecodeErrorKind::Corrupt, 10));
+        }
+        let whole = Self { codec, kind, setting, raw_len, note, payload, stream: None };
         if codec != CodecId::STREAM {
             return Ok(whole);
         }
         let (stream, payload) = Stream::open(kind, setting, raw_len, payload)?;
-        Ok(Self { codec: stream.codec, payload, stream: Some(stream), ..whole })
+        Ok(Self { codec: stream.codec, payload, stream: Some(stream.with_note(note)), ..whole })
     }
 
     /// The stream of a frame of which only the front is available, so it cannot be checked.
@@ -104,7 +114,8 @@ impl<'a> Incoming<'a> {
         if header.mark != mark || header.codec != CodecId::STREAM {
             return None;
         }
-        Some(Stream::open(header.kind, header.setting, raw_len, front.get(HEADER_LEN..)?).ok()?.0)
+        let (_, front) = Note::split(header.noted, front.get(HEADER_LEN..)?).ok()?;
+        Some(Stream::open(header.kind, header.setting, raw_len, front).ok()?.0)
     }
 
     /// The stream whose head this frame is. Such a frame contains only the first chunk of its message.
@@ -120,14 +131,15 @@ impl<'a> Incoming<'a> {
     }
 }
 
-/// Completes `frame`, which consists of room for a header and the compressed message, followed by [`room`]: pads it and fills in the header. `None`
-/// if it is not shorter than the message, or if the message is too long for a frame.
+/// Completes `frame`, which consists of room for a header, for a note if it is to have one, and the compressed message, followed by [`room`]: pads it
+/// and fills in the header. `None` if it is not shorter than the message, or if the message is too long for a frame; then `note` has not been called, or has found none.
 pub(crate) fn seal(
     mark: Mark,
     codec: CodecId,
     setting: u8,
     kind: Kind,
     raw_len: usize,
+    note: Option<impl FnOnce() -> Option<Note>>,
     frame: &mut Buffer,
 ) -> Option<()> {
     let payload_end = frame.len();
@@ -139,12 +151,19 @@ pub(crate) fn seal(
     let padding = u16::try_from(len - payload_end).ok()?;
     frame.set_len(len);
     frame.get_mut(payload_end..)?.fill(0);
-    let mut header = Header { mark, codec, kind, setting, raw_len, padding, check: 0 };
+    let mut header = Header { mark, codec, kind, noted: note.is_some(), setting, raw_len, padding, check: 0 };
     frame.first_chunk_mut()?.clone_from(&header.to_bytes()?);
+    if let Some(note) = note {
+        let room = frame.get_mut(HEADER_LEN..)?.first_chunk_mut()?;
+        *room = note()?.to_bytes();
+    }
     header.check = check(frame);
     frame.first_chunk_mut()?.clone_from(&header.to_bytes()?);
     Some(())
 }
+
+/// For a frame without a note.
+pub(crate) const NO_NOTE: Option<fn() -> Option<Note>> = None;
 
 /// The check of a frame; ignores the contents of its check field.
 fn check(frame: &[u8]) -> u32 {
@@ -172,7 +191,7 @@ mod tests {
         let sealed = |raw_len: u64| {
             let mut frame = Arc::new(Pool::default()).take(2 * SHORTEST).unwrap();
             frame.set_len(HEADER_LEN + 100);
-            seal(Mark(*b"any mark"), CodecId::DFCM_F64, 0, Kind::F64, raw_len as usize, &mut frame)?;
+            seal(Mark(*b"any mark"), CodecId::DFCM_F64, 0, Kind::F64, raw_len as usize, NO_NOTE, &mut frame)?;
             Some(Header::parse(&frame).unwrap().raw_len)
         };
         for raw_len in [5000, MAX_RAW_LEN] {

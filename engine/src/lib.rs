@@ -12,6 +12,7 @@ mod hierarchy;
 pub mod job;
 pub mod knowledge;
 mod links;
+mod memory;
 pub mod network;
 pub mod race;
 pub mod report;
@@ -32,6 +33,7 @@ pub use frame::{FLOOR, FrameError, HEADER_LEN, Header, Incoming, Mark, SHORTEST,
 pub use guide::Record;
 pub use hierarchy::{HandOn, Hierarchy};
 pub use knowledge::Knowledge;
+pub use memory::Channel;
 pub use mpress_codec::{CodecId, Decode, DecodeError, DecodeErrorKind, Encode, Kind, Out, Reset};
 pub use mpress_selector as selector;
 pub use settings::{Predict, Reduce, Report, SameNode, Settings, SettingsError, Streams};

@@ -34,6 +34,9 @@ pub struct JobReport {
     pub total: Counts,
     /// By element kind and codec.
     pub codecs: Vec<CodecCounts>,
+    /// Those that referred to earlier ones; `None` if there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub referring: Option<Counts>,
     /// By destination, and for each destination by length.
     pub destinations: Vec<DestinationCounts>,
     /// By element kind, the compression window of rank 0, if it has sent such messages.
@@ -292,6 +295,7 @@ impl JobReport {
             },
             total,
             codecs: codecs.collect(),
+            referring: Some(stats.referring()).filter(|line| line.messages > 0).map(|line| counts(&line)),
             destinations: destinations.into_iter().filter(|to| to.total.messages > 0).collect(),
             windows: windows.collect(),
             gain,

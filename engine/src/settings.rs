@@ -42,6 +42,8 @@ pub struct Settings {
     pub threads: usize,
     /// `MPRESS_STREAMS=auto|off|BYTES`: the length from which messages are sent in chunks.
     pub streams: Streams,
+    /// `MPRESS_MEMORY=BYTES`: maximum total size of the messages that a rank keeps so that later ones refer to them; 0: none.
+    pub memory: usize,
     /// `MPRESS_REDUCE=off|exact|reorder`.
     pub reduce: Reduce,
     /// `MPRESS_CLOCK=off|on`: whether the adaptive strategy occasionally sends messages another way for a short time, to compare both by the clock.
@@ -82,6 +84,7 @@ impl Default for Settings {
             same_node: SameNode::default(),
             threads: 1,
             streams: Streams::default(),
+            memory: MEMORY,
             reduce: Reduce::default(),
             clock: true,
             predict: Predict::default(),
@@ -104,6 +107,9 @@ const MAX_THREADS: usize = 1024;
 /// The default of `patience`. Processes of one job may start minutes apart if a slow file system must deliver programs and libraries to all nodes; no
 /// job starts an hour apart.
 const PATIENCE: Duration = Duration::from_secs(3600);
+
+/// The default of `memory`, in bytes.
+const MEMORY: usize = 64 << 20;
 
 /// The default of `predict_memory`, in bytes: as much as the engine keeps of pooled memory.
 const PREDICT_MEMORY: usize = 64 << 20;
@@ -225,6 +231,11 @@ impl Settings {
                     }
                 };
             }
+            "memory" => {
+                let bytes = size::parse(value).filter(|bytes| *bytes == 0 || *bytes >= FLOOR);
+                self.memory =
+                    bytes.ok_or_else(|| wrong(format!("0 or at least {FLOOR} bytes, such as 64MiB")))?;
+            }
             "reduce" => {
                 self.reduce =
                     [Reduce::Off, Reduce::Exact, Reduce::Reorder][pick(&["off", "exact", "reorder"])?];
@@ -285,6 +296,7 @@ impl Settings {
                 Streams::From(bytes) => bytes.to_string(),
             }),
         );
+        line("memory", Some(self.memory.to_string()));
         line("reduce", Some(quoted(["off", "exact", "reorder"][self.reduce as usize])));
         line("clock", Some(quoted(["off", "on"][usize::from(self.clock)])));
         line("predict", Some(quoted(["off", "on", "all"][self.predict as usize])));
@@ -336,6 +348,7 @@ mod tests {
             same_node: SameNode::Compress,
             threads: 4,
             streams: Streams::From(32 << 10),
+            memory: 1 << 20,
             reduce: Reduce::Reorder,
             clock: false,
             predict: Predict::All,
@@ -361,6 +374,7 @@ mod tests {
                 ("MPRESS_SAME_NODE", "compress"),
                 ("MPRESS_THREADS", "4"),
                 ("MPRESS_STREAMS", "32KiB"),
+                ("MPRESS_MEMORY", "1MiB"),
                 ("MPRESS_REDUCE", "reorder"),
                 ("MPRESS_CLOCK", "off"),
                 ("MPRESS_PREDICT", "all"),

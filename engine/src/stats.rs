@@ -42,7 +42,8 @@ fn by_codec(kind: Kind, codec: Option<Offer>, to: Destination) -> usize {
 impl Counters {
     /// Counters for the codecs of this table, all zero.
     pub(crate) fn of(table: Arc<Table>) -> Self {
-        let words = (BY_SIZE + table.len() * BY_KIND) * FIELDS;
+        // The last ones are for messages that refer to earlier ones.
+        let words = (BY_SIZE + table.len() * BY_KIND + 1) * FIELDS;
         Self { table, words: (0..words).map(|_| AtomicU64::new(0)).collect() }
     }
 
@@ -63,6 +64,14 @@ impl Counters {
                 self.words[at + ENCODE_NS].fetch_add(nanoseconds(time), Relaxed);
             }
         }
+    }
+
+    /// A sent message referred to an earlier one.
+    pub(crate) fn referred(&self, raw: usize, wire: usize) {
+        let at = self.words.len() - FIELDS;
+        self.words[at + MESSAGES].fetch_add(1, Relaxed);
+        self.words[at + RAW_BYTES].fetch_add(raw as u64, Relaxed);
+        self.words[at + WIRE_BYTES].fetch_add(wire as u64, Relaxed);
     }
 
     /// Adds received bytes, and the number of messages that begin with them. Their sender is unknown.
@@ -196,6 +205,12 @@ impl Stats {
         SizeClass::all()
             .map(move |size| (size, self.at(by_size(size, to))))
             .filter(|(_, line)| !line.is_zero())
+    }
+
+    /// The messages that referred to earlier ones, which are in the other lines, too.
+    #[must_use]
+    pub fn referring(&self) -> Line {
+        self.at(self.words.len() - FIELDS)
     }
 
     /// Everything sent to a destination.

@@ -1,6 +1,6 @@
 //! Streams: the wire format of long messages in chunks. Layout and rules: `docs/format/frame.md`, section "Streams".
 
-use crate::frame::{FrameError, HEADER_LEN, Mark, crc};
+use crate::frame::{FrameError, HEADER_LEN, Mark, NOTE, Note, crc};
 use mpress_codec::DecodeErrorKind::{Corrupt, Truncated};
 use mpress_codec::{CodecId, Kind};
 use std::ops::Range;
@@ -9,8 +9,8 @@ use std::time::Duration;
 /// Length of the part before the wire of the first chunk, in the payload of a head.
 pub(crate) const HEAD: usize = 12;
 
-/// Length of the part of a head before the wire of its chunk, which identifies the stream.
-pub const FRONT: usize = HEADER_LEN + HEAD;
+/// The greatest length of the part of a head before the wire of its chunk, which identifies the stream.
+pub const FRONT: usize = HEADER_LEN + NOTE + HEAD;
 
 /// Length of the part before the wire of a chunk of the tail.
 pub(crate) const CHUNK_HEADER: usize = 16;
@@ -72,6 +72,8 @@ pub struct Stream {
     pub(crate) kind: Kind,
     raw_len: usize,
     chunk: usize,
+    /// The note of a received head.
+    note: Option<Note>,
 }
 
 impl Stream {
@@ -86,7 +88,12 @@ impl Stream {
         let is_right = chunk > 0 && chunk.is_multiple_of(STEP) && chunk <= MAX_CHUNK && chunk < raw_len;
         // An index has 32 bits.
         let is_right = is_right && u32::try_from(raw_len.div_ceil(chunk)).is_ok();
-        is_right.then_some(Self { id, codec, setting, kind, raw_len, chunk })
+        is_right.then_some(Self { id, codec, setting, kind, raw_len, chunk, note: None })
+    }
+
+    /// The same stream, whose head had this note.
+    pub(crate) fn with_note(self, note: Option<Note>) -> Self {
+        Self { note, ..self }
     }
 
     /// Its number, which identifies its tail.
@@ -99,6 +106,11 @@ impl Stream {
     #[must_use]
     pub const fn raw_len(&self) -> usize {
         self.raw_len
+    }
+
+    /// The note of its head, if that has one and was received.
+    pub(crate) fn note(&self) -> Option<Note> {
+        self.note
     }
 
     /// The number of chunks, including that of the head: at least two.

@@ -8,8 +8,9 @@ mod support;
 
 use mpress::report::JobReport;
 use mpress_cluster::{Family, Launcher};
+use std::ops::RangeInclusive;
 use support::compare::{assert_framed, assert_same};
-use support::{Rig, Written, skip, two_nodes};
+use support::{Plan, Rig, Written, skip, two_nodes};
 
 #[test]
 fn messages_sent_while_others_finalize() {
@@ -243,4 +244,39 @@ fn paths_of_settings_count_from_the_folder_of_the_start() {
     assert!(start.join("samples/one_message.2.r0.f64").is_file());
     let report = std::fs::read_to_string(start.join("report.json")).unwrap();
     assert!(JobReport::from_json(&report).unwrap().total.messages > 0, "{report}");
+}
+
+/// The number of messages that referred to earlier ones, by the report; 0 if it does not tell of any.
+fn referring(written: &Written) -> Option<u64> {
+    let lines = written.shim_lines()?;
+    let told = lines.iter().find_map(|line| line.split("referring to earlier messages: ").nth(1));
+    Some(told.map_or(0, |told| told.split(' ').next().unwrap().parse().unwrap()))
+}
+
+#[test]
+fn messages_refer_to_those_of_earlier_steps() {
+    // In each of the first 60 steps, each rank sends 22 messages. By the first message of a step, each rank learns
+    // that the other one has received those of the step before, except two that come late in some steps. So a message
+    // refers to an earlier one, except the first two of each tag and communicator, and some of two with the same tag.
+    const LEAST: u64 = 60 * 20 * 2 * 3 / 4;
+    let Some(rig) = Rig::new("steps") else { return };
+    // As in `a_probe_for_any_source_passes_over_a_message_that_is_coming`.
+    let job = rig.job(Launcher::Local, 2, "steps", &[]).env("OMPI_MCA_btl", "tcp,self");
+    let without = job.run("without");
+    assert!(without.logs.iter().all(|log| log.matches("wrong=0 ").count() == 3), "{:?}", without.logs);
+    let fixed = job.compressing().env("MPRESS_STRATEGY", "fixed:diffpack-fast").env("MPRESS_REPORT", "full");
+    let refers = |job: Plan<'_>, name: &str, expected: RangeInclusive<u64>| {
+        let with = job.run(name);
+        assert_same(&without, &with);
+        // If MPICH hung in MPI_Finalize, the report is lost.
+        if let Some(messages) = referring(&with) {
+            assert!(expected.contains(&messages), "{name}: {messages} messages referred to earlier ones");
+        }
+    };
+    refers(fixed.env("MPRESS_MEMORY", "64MiB"), "all", LEAST..=u64::MAX);
+    refers(fixed.env("MPRESS_MEMORY", "0"), "none", 0..=0);
+    refers(fixed.env("MPRESS_MEMORY", "64KiB"), "few", 1..=LEAST);
+    refers(fixed.env("MPRESS_PREDICT", "all"), "ahead", 1..=u64::MAX);
+    refers(fixed.env("MPRESS_STREAMS", "4096"), "chunks", LEAST..=u64::MAX);
+    refers(fixed.env("MPRESS_STRATEGY", "adaptive"), "adaptive", 0..=u64::MAX);
 }

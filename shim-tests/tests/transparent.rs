@@ -41,14 +41,18 @@ fn compare_on_this_host(rig: &Rig, ranks: usize, args: &[&str]) -> (Written, Wri
     (without, with)
 }
 
-/// The same with all messages of 4 KiB or more in chunks.
+/// The same with all messages of 4 KiB or more in chunks, and memory of channels for few of them.
 fn compare_in_chunks(rig: &Rig, ranks: usize, args: &[&str]) -> Written {
     // Over shared memory, Open MPI sends chunks only when the receiver asks for them, and then the shim sends
     // none.
     let job = rig.job(Launcher::Local, ranks, "transparent", args).env("OMPI_MCA_btl", "tcp,self");
     let without = job.run("without-chunks");
-    let chunks =
-        job.compressing().env("MPRESS_STREAMS", "4096").env("MPRESS_REPORT", "summary").run("chunks");
+    let chunks = job
+        .compressing()
+        .env("MPRESS_STREAMS", "4096")
+        .env("MPRESS_MEMORY", "64KiB")
+        .env("MPRESS_REPORT", "summary");
+    let chunks = chunks.run("chunks");
     assert_same(&without, &chunks);
     chunks
 }

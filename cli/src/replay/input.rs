@@ -2,7 +2,7 @@
 
 use super::Error;
 use flate2::read::MultiGzDecoder;
-use mpress::{FLOOR, Kind};
+use mpress::{Channel, FLOOR, Kind};
 use mpress_corpus::files::{Entry, File, Piece};
 use serde::Deserialize;
 use std::fmt::Display;
@@ -16,6 +16,8 @@ pub(super) struct Input {
     pub(super) name: String,
     pub(super) kind: Kind,
     pub(super) messages: Vec<Vec<u8>>,
+    /// Where each goes; `None` if to several ranks, or if that is not known.
+    pub(super) channels: Vec<Option<Channel>>,
 }
 
 /// A line of a trace: a receive call. Unneeded columns are left out.
@@ -63,11 +65,14 @@ fn from_file(file: &File, ranks_per_node: Option<NonZeroI32>) -> Input {
     };
     let messages = file.index.iter().zip(file.pieces(Piece::Message));
     let messages = messages.filter(|(entry, message)| message.len() >= FLOOR && is_on_the_way(entry));
-    Input {
-        name: file.name.clone(),
-        kind: file.element.kind(),
-        messages: messages.map(|(_, message)| message.to_vec()).collect(),
-    }
+    // The process that sends is rank 0 of the simulated job.
+    let channel = |entry: &Entry| {
+        let peer = u32::try_from(entry.dst).ok()?.checked_add(1)?;
+        Some(Channel { peer, context: entry.src as u64, tag: entry.tag })
+    };
+    let messages = messages.map(|(entry, message)| (message.to_vec(), channel(entry)));
+    let (messages, channels) = messages.unzip();
+    Input { name: file.name.clone(), kind: file.element.kind(), messages, channels }
 }
 
 /// The messages of a trace by kind, filled with consecutive parts of the payload.
@@ -101,11 +106,14 @@ fn from_trace(path: &Path, payload: Option<&Path>) -> Result<Vec<Input>, Error> 
         }
         let message = source.by_ref().take(len).collect();
         match inputs.iter_mut().find(|input| input.kind == kind) {
-            Some(input) => input.messages.push(message),
+            Some(input) => {
+                input.messages.push(message);
+                input.channels.push(None);
+            }
             None => {
                 let name =
                     format!("{} {}", path.file_name().unwrap_or_default().to_string_lossy(), kind.name());
-                inputs.push(Input { name, kind, messages: vec![message] });
+                inputs.push(Input { name, kind, messages: vec![message], channels: vec![None] });
             }
         }
     }

@@ -66,9 +66,13 @@ impl Outcome {
     }
 }
 
-/// Measures all codecs that are made for the kind of each input; with cold caches only if `is_wanted`.
-pub(super) fn measure(inputs: &[Input], is_wanted: bool) -> Result<Vec<Measured<'_>>, Error> {
-    let mut measured = inputs.iter().map(hot).collect::<Result<Vec<_>, _>>()?;
+/// Measures all codecs that are made for the kind of each input; with cold caches only if `is_wanted`; with a `memory`
+/// of channels, or without.
+pub(super) fn measure(
+    inputs: &[Input],
+    (is_wanted, memory): (bool, bool),
+) -> Result<Vec<Measured<'_>>, Error> {
+    let mut measured = inputs.iter().map(|input| hot(input, memory)).collect::<Result<Vec<_>, _>>()?;
     if !is_wanted {
         return Ok(measured);
     }
@@ -84,8 +88,8 @@ pub(super) fn measure(inputs: &[Input], is_wanted: bool) -> Result<Vec<Measured<
 }
 
 /// Measures with hot caches.
-fn hot(input: &Input) -> Result<Measured<'_>, Error> {
-    let Input { name, kind, messages } = input;
+fn hot(input: &Input, memory: bool) -> Result<Measured<'_>, Error> {
+    let Input { name, kind, messages, channels } = input;
     let mut codecs = Vec::new();
     for codec in Codec::all() {
         if !check(codec, *kind, messages)? {
@@ -97,10 +101,17 @@ fn hot(input: &Input) -> Result<Measured<'_>, Error> {
         for _ in 0..PASSES {
             // A job starts without what encoders learn from message to message.
             let mut sides = Sides::new(codec, *kind, longest);
+            if memory {
+                sides = sides.with_memory();
+            }
             passes.push(
                 messages
                     .iter()
-                    .map(|message| sides.code(message, || ()))
+                    .zip(channels)
+                    .map(|(message, channel)| match channel.filter(|_| memory) {
+                        Some(channel) => sides.exchange(channel, message, || ()),
+                        None => sides.code(message, || ()),
+                    })
                     .collect::<Result<Vec<_>, _>>()
                     .map_err(broken)?,
             );

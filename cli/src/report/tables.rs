@@ -48,6 +48,15 @@ pub(super) fn facts(report: &JobReport) -> Vec<(&'static str, String)> {
             report.passed.iter().map(|passed| format!("{} {}", count(passed.count), passed.calls)).collect();
         facts.push(("Not considered", passed.join(", ")));
     }
+    if let Some(counts) = &report.referring {
+        let all = format!(
+            "{} of {} bytes, sent as {}",
+            count(counts.messages),
+            count(counts.raw_bytes),
+            count(counts.wire_bytes)
+        );
+        facts.push(("Referring to earlier messages", all));
+    }
     if let Some(prediction) = report.prediction_line() {
         facts.push(("Prediction", prediction));
     }

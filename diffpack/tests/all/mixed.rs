@@ -3,7 +3,7 @@
 
 use crate::header;
 use mpress_codec::conformance::{random_bytes, tiers};
-use mpress_diffpack::{Decoder64, Out};
+use mpress_diffpack::{Decode, Decoder64, Out};
 
 /// Words of a block.
 const BLOCK: usize = 256;

@@ -1,8 +1,7 @@
 //! Idle instances of codecs.
 
 use super::{Decoder, Encoder, Setting, Table, Width};
-use mpress_codec::{CodecId, DecodeError, Encode, decode_into_uninit};
-use std::mem::MaybeUninit;
+use mpress_codec::{CodecId, DecodeError, Encode, Out, filled};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The number of ids that a frame can contain.
@@ -54,13 +53,14 @@ impl Instances {
         lend(idle, setting.member.encoder, |encoder| work(&mut **encoder))
     }
 
-    /// Decodes the payload of a frame with this id into all of `room`, which is initialised on success. `None` if this engine has no such decoder, or
-    /// if out of memory.
+    /// Decodes the payload of a frame with this id into all of `out`, which is initialised on success, with this reference if there is one. `None` if
+    /// this engine has no such decoder, or if out of memory.
     pub(crate) fn decode(
         &self,
         id: CodecId,
+        reference: Option<&[u8]>,
         wire: &[u8],
-        room: &mut [MaybeUninit<u8>],
+        out: Out<'_>,
     ) -> Option<Result<(), DecodeError>> {
         lend(
             &self.decoders[usize::from(id.0)],
@@ -68,7 +68,7 @@ impl Instances {
             |decoder| {
                 // Payloads are independent: earlier ones must have no effect.
                 decoder.reset();
-                decode_into_uninit(&mut **decoder, wire, room).map(|_| ())
+                filled(&mut **decoder, reference, wire, out).map(|_| ())
             },
         )
     }

@@ -7,11 +7,12 @@ use crate::buffer::Buffer;
 use crate::codecs::Setting;
 use crate::decide::{Considered, Plan};
 use crate::engine::Destination;
-use crate::frame::{self, FrameError, HEADER_LEN, Incoming};
+use crate::frame::{self, FrameError, HEADER_LEN, Incoming, NOTE, Note};
+use crate::memory::{Arrival, Channel, Keeping, Memory};
 use crate::settings::{Settings, Streams};
-use crate::stream::{CHUNK_HEADER, FRONT, Stream};
+use crate::stream::{CHUNK_HEADER, HEAD, Stream};
 use crate::traffic;
-use mpress_codec::{CodecId, DecodeErrorKind};
+use mpress_codec::{CodecId, DecodeErrorKind, Out};
 use mpress_selector::Transfer;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -52,6 +53,8 @@ pub struct Tail {
     to: Destination,
     next: usize,
     wire_len: usize,
+    /// The message, if it is kept.
+    keeping: Option<Keeping>,
     /// Encoding time so far.
     time: Duration,
 }
@@ -96,7 +99,7 @@ impl Engine {
     /// multiple of 8, at most 2^20. A message that is no longer than that is sent in one frame. No other stream in transit to the same process may have this
     /// `id`.
     pub fn begin(&self, considered: Considered, raw: &[u8], id: u32, chunk: usize) -> Outgoing {
-        let (kind, to, len) = (considered.kind, considered.to, considered.len);
+        let Considered { kind, to, len, channel, .. } = considered;
         if raw.len() != len {
             return Outgoing::Raw;
         }
@@ -105,12 +108,18 @@ impl Engine {
         let stream =
             setting.and_then(|setting| Stream::new(id, (setting.id(), setting.number), kind, len, chunk));
         let (Some(setting), Some(stream)) = (setting, stream) else {
-            return self.finish(&plan, raw, kind, to).map_or(Outgoing::Raw, Outgoing::Frame);
+            return self.finish(&plan, raw, (kind, to, channel)).map_or(Outgoing::Raw, Outgoing::Frame);
         };
         let start = Instant::now();
-        let gains = || self.instances.with_encoder(setting, |encoder| self.gains(encoder, raw, chunk));
-        let first = raw.get(stream.range(0)).filter(|_| gains() == Some(true));
-        self.stream((stream, setting, plan, to), first, start)
+        let gains = self.instances.with_encoder(setting, |encoder| self.gains(encoder, raw, chunk));
+        let first = raw.get(stream.range(0)).filter(|_| gains == Some(true));
+        let keeping = first.and_then(|_| {
+            self.keep(setting, channel, len, |copy| {
+                copy.copy_from_slice(raw);
+                true
+            })
+        });
+        self.stream((stream, setting, plan, to), first, (channel, keeping), start)
     }
 
     /// The same for a message that is produced piece by piece and longer than a chunk: its first chunk, or the one in its middle, decides whether it
@@ -125,7 +134,7 @@ impl Engine {
         id: u32,
         chunk: usize,
     ) -> Result<Outgoing, Considered> {
-        let (kind, to, len) = (considered.kind, considered.to, considered.len);
+        let Considered { kind, to, len, channel, .. } = considered;
         if !considered.is_sent() || len <= chunk {
             return Err(considered);
         }
@@ -144,7 +153,9 @@ impl Engine {
         };
         let middle = stream.range(len / chunk / 2);
         let gains = gains(&first) || self.piece(pieces, middle).is_some_and(|middle| gains(&middle));
-        Ok(self.stream((stream, setting, plan, to), Some(&*first).filter(|_| gains), start))
+        let first = Some(&*first).filter(|_| gains);
+        let keeping = first.and_then(|_| self.keep(setting, channel, len, |copy| pieces.fill(0..len, copy)));
+        Ok(self.stream((stream, setting, plan, to), first, (channel, keeping), start))
     }
 
     /// A part of a message.
@@ -160,18 +171,32 @@ impl Engine {
         self.next_chunk(tail, &raw)
     }
 
+    /// Copies a message, if it is to be kept.
+    fn keep(
+        &self,
+        setting: Setting,
+        channel: Option<Channel>,
+        len: usize,
+        fill: impl FnOnce(&mut [u8]) -> bool,
+    ) -> Option<Keeping> {
+        let (channel, memory) = channel.zip(self.memory.as_ref())?;
+        self.instances.with_encoder(setting, |encoder| encoder.refers())?.then_some(())?;
+        memory.keep(channel, len, fill)
+    }
+
     /// A stream that begins with this chunk; the raw message if there is none because it is not worth compressing, or if out of memory.
     fn stream(
         &self,
         (stream, setting, plan, to): (Stream, Setting, Plan, Destination),
         first: Option<&[u8]>,
+        (channel, keeping): (Option<Channel>, Option<Keeping>),
         start: Instant,
     ) -> Outgoing {
-        let head = first.and_then(|first| self.head(&stream, setting, first));
+        let head = first.and_then(|first| self.head(&stream, setting, first, (channel, keeping.as_ref())));
         let time = start.elapsed();
         match head {
             Some(head) => {
-                let tail = Tail { stream, setting, plan, to, next: 1, wire_len: head.len(), time };
+                let tail = Tail { stream, setting, plan, to, next: 1, wire_len: head.len(), keeping, time };
                 Outgoing::Stream(head, Box::new(tail))
             }
             None => {
@@ -184,10 +209,21 @@ impl Engine {
     }
 
     /// The head of a stream, with its first chunk; `None` if out of memory.
-    fn head(&self, stream: &Stream, setting: Setting, first: &[u8]) -> Option<Buffer> {
-        let mut head = self.pack_chunk(setting, first, FRONT)?;
-        head.get_mut(HEADER_LEN..FRONT)?.copy_from_slice(&stream.head()?);
-        frame::seal(self.mark, CodecId::STREAM, stream.setting, stream.kind, stream.raw_len(), &mut head)?;
+    fn head(
+        &self,
+        stream: &Stream,
+        setting: Setting,
+        first: &[u8],
+        (channel, keeping): (Option<Channel>, Option<&Keeping>),
+    ) -> Option<Buffer> {
+        let memory = self.memory.as_ref().zip(channel);
+        let memory = memory.filter(|(memory, channel)| keeping.is_some() || memory.owes(channel.peer));
+        let at = HEADER_LEN + memory.map_or(0, |_| NOTE);
+        let mut head = self.pack_chunk(setting, part(keeping, stream.range(0), first), at + HEAD)?;
+        head.get_mut(at..at + HEAD)?.copy_from_slice(&stream.head()?);
+        let note = memory.map(|(memory, channel)| move || memory.note(channel.peer, keeping.cloned()));
+        let (number, kind, len) = (stream.setting, stream.kind, stream.raw_len());
+        frame::seal(self.mark, CodecId::STREAM, number, kind, len, note, &mut head)?;
         Some(head)
     }
 
@@ -198,7 +234,8 @@ impl Engine {
             return None;
         }
         let start = Instant::now();
-        let mut chunk = self.pack_chunk(tail.setting, raw, CHUNK_HEADER)?;
+        let mut chunk =
+            self.pack_chunk(tail.setting, part(tail.keeping.as_ref(), tail.due()?, raw), CHUNK_HEADER)?;
         tail.stream.seal(self.mark, tail.next, &mut chunk)?;
         tail.time += start.elapsed();
         tail.wire_len += chunk.len();
@@ -206,6 +243,10 @@ impl Engine {
         if tail.due().is_none() {
             let (kind, codec) = (tail.stream.kind, Some(tail.setting.index));
             self.decider.encoded(&tail.plan, tail.wire_len, tail.time);
+            if let (Some(memory), Some(keeping)) = (&self.memory, tail.keeping.take()) {
+                let kept = (keeping.key(), keeping.reference().is_some());
+                self.report_kept(memory, kept, tail.wire_len, self.link_of(&tail.plan));
+            }
             self.counters.sent(kind, codec, tail.to, tail.stream.raw_len(), tail.wire_len, tail.time);
         }
         Some(chunk)
@@ -220,12 +261,17 @@ impl Engine {
     }
 
     /// A chunk on the wire after `front` bytes for a header: compressed or, if that is not shorter, raw. `None` if out of memory.
-    fn pack_chunk(&self, setting: Setting, raw: &[u8], front: usize) -> Option<Buffer> {
+    fn pack_chunk(
+        &self,
+        setting: Setting,
+        (reference, raw): (Option<&[u8]>, &[u8]),
+        front: usize,
+    ) -> Option<Buffer> {
         self.instances.with_encoder(setting, |encoder| {
             let bound = encoder.max_encoded_len(raw.len())?.max(raw.len());
             let mut buffer = self.buffers.take(frame::room(front.checked_add(bound)?)?).ok()?;
             let room = buffer.room().get_mut(front..)?;
-            let len = blocks::encode_part(encoder, raw, room).filter(|len| *len < raw.len());
+            let len = blocks::encode_part(encoder, reference, raw, room).filter(|len| *len < raw.len());
             if len.is_none() {
                 room.get_mut(..raw.len())?.copy_from_slice(raw);
             }
@@ -252,7 +298,14 @@ impl Engine {
         out: &mut [MaybeUninit<u8>],
     ) -> Result<(), FrameError> {
         let stream = incoming.stream().ok_or(FrameError::damaged(DecodeErrorKind::Corrupt, 9))?;
-        self.decode_wire(&stream, 0, incoming.payload, out)
+        let Some((note, memory)) = stream.note().zip(self.memory.as_ref()) else {
+            if let Some(Note { reference: missing @ 1.., .. }) = stream.note() {
+                return Err(FrameError::Reference(missing));
+            }
+            return self.decode_wire(&stream, 0, None, incoming.payload, Out::new(out));
+        };
+        let arrival = memory.arrive(note, stream.raw_len())?;
+        self.decode_kept(&stream, 0, (memory, arrival), incoming.payload, out)
     }
 
     /// Decodes the chunk of the tail that is due, in the same way. `index` starts at 1.
@@ -267,26 +320,65 @@ impl Engine {
         chunk: &[u8],
         out: &mut [MaybeUninit<u8>],
     ) -> Result<(), FrameError> {
-        let wire = stream.open_chunk(self.mark, index, chunk)?;
-        self.decode_wire(stream, index, wire, out)
+        let wire = stream.open_chunk(self.mark, index, chunk).inspect_err(|_| self.refuse_stream(stream))?;
+        let known =
+            |note: Note| self.memory.as_ref().and_then(|memory| Some((memory, memory.take_out(&note)?)));
+        match stream.note().and_then(known) {
+            Some(known) => self.decode_kept(stream, index, known, wire, out),
+            None => self.decode_wire(stream, index, None, wire, Out::new(out)),
+        }
+    }
+
+    /// Reports that chunks of a stream will not be decoded.
+    pub fn refuse_stream(&self, stream: &Stream) {
+        self.refuse_noted(stream.note(), stream.raw_len());
+    }
+
+    /// Decodes a chunk of a message with a note.
+    fn decode_kept(
+        &self,
+        stream: &Stream,
+        index: usize,
+        (memory, mut arrival): (&Memory, Arrival),
+        wire: &[u8],
+        out: &mut [MaybeUninit<u8>],
+    ) -> Result<(), FrameError> {
+        let range = stream.range(index);
+        let whole = arrival.reference.clone();
+        let reference = whole.as_deref().and_then(|kept| kept.get(range.clone()));
+        let decoded = match arrival.room().and_then(|room| room.get_mut(range)) {
+            Some(room) => {
+                let decoded = self.decode_wire(stream, index, reference, wire, Out::from_slice(room));
+                decoded.map(|()| _ = out.write_copy_of_slice(room))
+            }
+            None => self.decode_wire(stream, index, reference, wire, Out::new(out)),
+        };
+        if decoded.is_ok() && index + 1 < stream.chunks() {
+            memory.put_back(arrival, index);
+        } else {
+            memory.settle(arrival, decoded.is_ok().then_some(index));
+        }
+        decoded
     }
 
     fn decode_wire(
         &self,
         stream: &Stream,
         index: usize,
+        reference: Option<&[u8]>,
         wire: &[u8],
-        out: &mut [MaybeUninit<u8>],
+        mut out: Out<'_>,
     ) -> Result<(), FrameError> {
         let len = stream.range(index).len();
-        if out.len() != len || wire.len() > len {
+        if out.remaining() != len || wire.len() > len {
             return Err(FrameError::damaged(DecodeErrorKind::Length, 0));
         }
         let start = Instant::now();
         if wire.len() == len {
-            out.write_copy_of_slice(wire);
+            let full = FrameError::damaged(DecodeErrorKind::Length, 0);
+            out.extend_from_slice(wire).map_err(|_| full)?;
         } else {
-            let decoded = self.instances.decode(stream.codec, wire, out);
+            let decoded = self.instances.decode(stream.codec, reference, wire, out);
             decoded.ok_or(FrameError::Codec(stream.codec))?.map_err(FrameError::Damaged)?;
         }
         let time = start.elapsed();
@@ -297,4 +389,14 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// A part of a message, from the copy that is kept if there is one, and what it refers to.
+fn part<'a>(
+    keeping: Option<&'a Keeping>,
+    range: Range<usize>,
+    raw: &'a [u8],
+) -> (Option<&'a [u8]>, &'a [u8]) {
+    let reference = keeping.and_then(|keeping| keeping.reference()?.get(range.clone()));
+    (reference, keeping.and_then(|keeping| keeping.message().get(range)).unwrap_or(raw))
 }

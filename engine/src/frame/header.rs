@@ -1,4 +1,4 @@
-//! The 32-byte frame header, version 4. Normative layout: `docs/format/frame.md`.
+//! The 32-byte frame header, version 5. Normative layout: `docs/format/frame.md`.
 //!
 //! This module only builds and parses the header. The sender of the frame computes the check.
 
@@ -8,10 +8,13 @@ use mpress_codec::{CodecId, DecodeError, DecodeErrorKind, Kind};
 pub const HEADER_LEN: usize = 32;
 
 /// The version that this build writes and reads.
-pub(crate) const VERSION: u8 = 4;
+pub(crate) const VERSION: u8 = 5;
 
 /// The longest message a frame can carry, in bytes.
 pub(crate) const MAX_RAW_LEN: u64 = (1 << 48) - 1;
+
+/// In the byte of the kind: a note follows the header.
+const NOTED: u8 = 1 << 4;
 
 /// The positions of the mark.
 const MARKS: [usize; 2] = [0, 16];
@@ -38,6 +41,8 @@ pub struct Header {
     pub codec: CodecId,
     /// The element kind of the message.
     pub kind: Kind,
+    /// Whether a note is in front of the payload.
+    pub noted: bool,
     /// The setting with which the codec was used. Decoding does not depend on it.
     pub setting: u8,
     /// Length of the message in bytes, less than 2^48.
@@ -62,7 +67,8 @@ impl Header {
         for at in MARKS {
             wire[at..at + 8].copy_from_slice(&self.mark.0);
         }
-        wire[8..12].copy_from_slice(&[VERSION, self.codec.0, self.kind as u8, self.setting]);
+        let kind = self.kind as u8 | if self.noted { NOTED } else { 0 };
+        wire[8..12].copy_from_slice(&[VERSION, self.codec.0, kind, self.setting]);
         wire[Self::CHECK].copy_from_slice(&self.check.to_le_bytes());
         wire[24..30].copy_from_slice(&self.raw_len.to_le_bytes()[..6]);
         wire[30..32].copy_from_slice(&self.padding.to_le_bytes());
@@ -89,12 +95,14 @@ impl Header {
         if version != VERSION {
             return Err(DecodeError::new(Unsupported, 8));
         }
-        let kind = Kind::from_wire(kind).ok_or(DecodeError::new(Corrupt, 10))?;
+        let noted = kind & NOTED != 0;
+        let kind = Kind::from_wire(kind & !NOTED).ok_or(DecodeError::new(Corrupt, 10))?;
         let [l0, l1, l2, l3, l4, l5, p0, p1] = rest;
         Ok(Self {
             mark: Mark(first),
             codec: CodecId(codec),
             kind,
+            noted,
             setting,
             raw_len: u64::from_le_bytes([l0, l1, l2, l3, l4, l5, 0, 0]),
             padding: u16::from_le_bytes([p0, p1]),
@@ -111,6 +119,7 @@ mod tests {
         mark: Mark(*b"the mark"),
         codec: CodecId::DFCM_F64,
         kind: Kind::F64,
+        noted: true,
         setting: 2,
         raw_len: 0x0000_a1b2_c3d4_e5f6,
         padding: 0x0102,
@@ -119,7 +128,7 @@ mod tests {
 
     #[test]
     fn the_layout_is_the_documented_one() {
-        let wire = *b"the mark\x04\x01\x06\x02\xef\xbe\xad\xdethe mark\xf6\xe5\xd4\xc3\xb2\xa1\x02\x01";
+        let wire = *b"the mark\x05\x01\x16\x02\xef\xbe\xad\xdethe mark\xf6\xe5\xd4\xc3\xb2\xa1\x02\x01";
         assert_eq!(SAMPLE.to_bytes(), Some(wire));
         assert_eq!(Header::parse(&wire), Ok(SAMPLE));
     }
@@ -149,6 +158,7 @@ mod tests {
             (23, 2, 16, DecodeErrorKind::Corrupt),
             (8, 1, 8, DecodeErrorKind::Unsupported),
             (10, 7, 10, DecodeErrorKind::Corrupt),
+            (10, 0x26, 10, DecodeErrorKind::Corrupt),
         ] {
             let mut wire = SAMPLE.to_bytes().unwrap();
             wire[at] = value;

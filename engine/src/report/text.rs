@@ -72,6 +72,11 @@ impl JobReport {
         for line in &self.codecs {
             row(text, &format!("{:<6} {}", line.kind, line.codec), &line.counts);
         }
+        if let Some(counts) = &self.referring {
+            let (messages, [raw, wire]) = (counts.messages, [counts.raw_bytes, counts.wire_bytes].map(bytes));
+            let _ =
+                writeln!(text, "referring to earlier messages: {messages} messages, {raw} raw, {wire} sent");
+        }
         for to in &self.destinations {
             heading(text, &format!("to {}", to.destination));
             for size in &to.sizes {

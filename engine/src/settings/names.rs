@@ -1,7 +1,7 @@
 //! The names of settings, and of the other variables with our prefix.
 
 /// The keys of settings, as in a file. Variables have them in capitals after [`PREFIX`].
-pub(super) const KEYS: [&str; 20] = [
+pub(super) const KEYS: [&str; 21] = [
     "strategy",
     "heuristics",
     "links",
@@ -12,6 +12,7 @@ pub(super) const KEYS: [&str; 20] = [
     "same_node",
     "threads",
     "streams",
+    "memory",
     "reduce",
     "clock",
     "predict",

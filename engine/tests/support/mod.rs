@@ -54,8 +54,16 @@ pub(crate) fn frame(codec: CodecId, raw_len: usize, payload: &[u8]) -> Vec<u8> {
     let end = HEADER_LEN + payload.len();
     let len = (end.max(SHORTEST)..).find(|len| len % 8 == 5).unwrap();
     let padding = u16::try_from(len - end).unwrap();
-    let header =
-        Header { mark: MARK, codec, kind: Kind::F64, setting: 0, raw_len: raw_len as u64, padding, check: 0 };
+    let header = Header {
+        mark: MARK,
+        codec,
+        kind: Kind::F64,
+        noted: false,
+        setting: 0,
+        raw_len: raw_len as u64,
+        padding,
+        check: 0,
+    };
     sealed(&[&header.to_bytes().unwrap(), payload, &vec![0; len - end]].concat())
 }
 

@@ -175,6 +175,8 @@ fn make_engine(world: &World, settings: &Settings, private: &Private) -> Result<
         say,
         &mut measure::Messages::new(private.comm),
     )?;
+    let size = u32::try_from(world.nodes.len()).map_err(|_| ERR_INTERN)?;
+    let engine = engine.with_memory(settings, u32::try_from(rank).map_err(|_| ERR_INTERN)?, size);
     Ok(if identity::family().answers_for_freed_communicators() {
         engine.with_streams(settings)
     } else {

@@ -14,7 +14,7 @@ pub(crate) fn land(context: &Context, wire: &[u8], is_frame: bool, span: &Span) 
         return land_raw(context, wire, span);
     }
     let incoming = context.engine.open(wire).map_err(|error| context.damage(error))?;
-    let len = fitting(incoming.raw_len(), span)?;
+    let len = fitting(incoming.raw_len(), span).inspect_err(|_| context.engine.refuse(&incoming))?;
     if context.layout(span).contiguous {
         // SAFETY: contiguous elements with room for `len` bytes; the span's own promise.
         let out = unsafe { slice::from_raw_parts_mut(span.ptr().cast::<MaybeUninit<u8>>(), len) };

@@ -4,9 +4,10 @@ use crate::messages::budget::Counted;
 use crate::messages::context::Context;
 use crate::messages::uncompressed::{self, Why};
 use crate::mpi::device;
+use crate::mpi::handle::Handle;
 use crate::mpi::span::{ByteSpan, Envelope, Layout, Span, is_tag};
 use crate::mpi::sys::UNDEFINED;
-use mpress::{Buffer, Considered, Destination, FLOOR, Kind, Pieces, Strategy, waiting};
+use mpress::{Buffer, Channel, Considered, Destination, FLOOR, Kind, Pieces, Strategy, waiting};
 use mpress_datatype::{Plan, Source, Target};
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -43,6 +44,13 @@ impl Candidate {
 
     pub(crate) fn len(&self) -> usize {
         self.len
+    }
+
+    /// Where it goes, if it goes to one rank only.
+    fn channel(&self) -> Option<Channel> {
+        let peer = u32::try_from(self.dest).ok()?;
+        // Another communicator may get the same handle after this one was freed: then the first message refers to one that is of little use.
+        Some(Channel { peer, context: self.message.comm.key() as u64, tag: self.message.tag })
     }
 }
 
@@ -173,7 +181,10 @@ impl Context {
             uncompressed::message(Why::Full, len);
             return None;
         }
-        let considered = self.engine.consider(strategy, kind, to, len)?;
+        let mut considered = self.engine.consider(strategy, kind, to, len)?;
+        if let Some(channel) = candidate.channel() {
+            considered = considered.on(channel);
+        }
         waiting::coding(|| {
             if !contiguous {
                 if let Some(plan) = self.plan(&span) {

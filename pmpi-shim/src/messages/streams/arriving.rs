@@ -72,7 +72,12 @@ impl Arriving {
         source: c_int,
         target: Target,
     ) -> Self {
-        let outcome = if let Target::Nowhere(code) = target { Err(Untold::new(code)) } else { Ok(()) };
+        let outcome = if let Target::Nowhere(code) = target {
+            context.engine.refuse_stream(&stream);
+            Err(Untold::new(code))
+        } else {
+            Ok(())
+        };
         let mut new = Self {
             stream,
             tail: context.streams.channel(stream.id(), source),
@@ -119,6 +124,7 @@ impl Arriving {
     }
 
     fn leave(self, context: &Context) {
+        context.engine.refuse_stream(&self.stream);
         crate::locked(&context.streams.dropped).push(self);
         context.streams.busy.fetch_add(1, Ordering::AcqRel);
     }

@@ -1,0 +1,112 @@
+//! Messages that may refer to earlier ones, in frames with notes: format, `docs/format/frame.md`, section "Notes".
+
+use super::Engine;
+use crate::blocks::BLOCK;
+use crate::buffer::Buffer;
+use crate::codecs::Setting;
+use crate::decide::Plan;
+use crate::frame::{self, FrameError, HEADER_LEN, Incoming, NOTE, Note};
+use crate::memory::{Channel, Memory};
+use mpress_codec::{Kind, Out};
+use mpress_selector::Link;
+use std::mem::MaybeUninit;
+
+impl Engine {
+    /// The same for a message that may refer to an earlier one. Without a reference and without news for its receiver it is a frame like any other.
+    pub(super) fn pack_noted(
+        &self,
+        setting: Setting,
+        raw: &[u8],
+        kind: Kind,
+        (memory, channel, link): (&Memory, Channel, Option<Link>),
+    ) -> Option<Buffer> {
+        if raw.len() > BLOCK {
+            return self.pack(setting, raw, kind);
+        }
+        self.instances.with_encoder(setting, |encoder| {
+            if !self.gains(encoder, raw, raw.len()) {
+                return None;
+            }
+            let fill = |copy: &mut [u8]| {
+                copy.copy_from_slice(raw);
+                true
+            };
+            let keeping = if encoder.refers() { memory.keep(channel, raw.len(), fill) } else { None };
+            let kept = keeping.as_ref().map(|keeping| (keeping.key(), keeping.reference().is_some()));
+            let sealed = |buffer: Option<Buffer>, note: Option<&mut dyn FnMut() -> Option<Note>>| {
+                let mut buffer = buffer?;
+                let (id, number) = (setting.id(), setting.number);
+                frame::seal(self.mark, id, number, kind, raw.len(), note, &mut buffer)?;
+                Some(buffer)
+            };
+            if keeping.is_none() && !memory.owes(channel.peer) {
+                return sealed(self.append(encoder, None, raw, HEADER_LEN), None);
+            }
+            let (message, reference) =
+                keeping.as_ref().map_or((raw, None), |keeping| (keeping.message(), keeping.reference()));
+            let packed = self.append(encoder, reference, message, HEADER_LEN + NOTE);
+            let mut note = || memory.note(channel.peer, keeping.clone());
+            let frame = sealed(packed, Some(&mut note));
+            if let Some(kept) = kept {
+                let wire_len = frame.as_ref().map_or(raw.len(), |frame| frame.len());
+                self.report_kept(memory, kept, wire_len, link);
+            }
+            frame
+        })?
+    }
+
+    /// Counts a message that is kept, and tells its channel what it took.
+    pub(super) fn report_kept(
+        &self,
+        memory: &Memory,
+        (key, refers): ((Channel, usize), bool),
+        wire_len: usize,
+        link: Option<Link>,
+    ) {
+        if refers && wire_len < key.1 {
+            self.counters.referred(key.1, wire_len);
+        }
+        memory.encoded(key, refers, wire_len, link);
+    }
+
+    /// The link, if its speed matters: a strategy that decides by a rule compresses whatever it costs.
+    pub(super) fn link_of(&self, plan: &Plan) -> Option<Link> {
+        (!plan.is_rule()).then(|| self.decider.link())
+    }
+
+    /// Decodes the message of a frame with a note, and keeps it if there is room.
+    pub(super) fn decode_noted(
+        &self,
+        incoming: &Incoming<'_>,
+        note: Note,
+        memory: &Memory,
+        out: &mut [MaybeUninit<u8>],
+    ) -> Result<(), FrameError> {
+        let mut arrival = memory.arrive(note, out.len())?;
+        // What it refers to must not be borrowed from it as long as its room is.
+        let reference = arrival.reference.take();
+        let reference = reference.as_deref().map(|kept| &**kept);
+        let decoded = match arrival.room() {
+            Some(room) => self.decode_payload(incoming, reference, Out::from_slice(room)).map(|()| {
+                out.write_copy_of_slice(room);
+            }),
+            None => self.decode_payload(incoming, reference, Out::new(out)),
+        };
+        // Out of memory: it may be decoded later.
+        if !matches!(decoded, Err(FrameError::Codec(_))) {
+            memory.settle(arrival, decoded.is_ok().then_some(0));
+        }
+        decoded
+    }
+
+    /// Reports that the message of a frame will not be decoded, for example because it is longer than the program's buffer.
+    pub fn refuse(&self, incoming: &Incoming<'_>) {
+        self.refuse_noted(incoming.note, incoming.raw_len());
+    }
+
+    pub(super) fn refuse_noted(&self, note: Option<Note>, raw_len: usize) {
+        if let Some((note, memory)) = note.zip(self.memory.as_ref()) {
+            memory.refuse(&note, raw_len);
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! Memory of channels: the last messages that two processes have exchanged, to which later ones refer. Rules: `docs/format/frame.md`, section "Notes".
+
+mod receiver;
+mod sender;
+
+use crate::buffer::{Buffer, Pool};
+use crate::frame::{FrameError, Note};
+use mpress_codec::DecodeErrorKind;
+use mpress_selector::Link;
+use receiver::Receiver;
+use sender::Sender;
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Messages that a note tells of.
+const WINDOW: u32 = u64::BITS;
+
+/// Messages from one process to another one that are not known to have been dealt with. Those that are late or lost are among them for long.
+const MOST_UNDER_WAY: usize = 4 * WINDOW as usize;
+
+/// Where a message goes. Messages of one channel and one length are likely to be similar, so each may refer to an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Channel {
+    /// The rank of the receiver among the processes that exchange frames.
+    pub peer: u32,
+    /// The communicator, by any number of the caller's.
+    pub context: u64,
+    /// The tag.
+    pub tag: i32,
+}
+
+/// What one process keeps.
+pub(crate) struct Memory {
+    /// This process's rank, and the number of all.
+    rank: u32,
+    size: u32,
+    pool: Arc<Pool>,
+    sent: Store,
+    received: Store,
+    sender: Mutex<Sender>,
+    receiver: Mutex<Receiver>,
+    /// Messages that come in chunks, by sender and number.
+    arriving: Mutex<HashMap<(u32, u32), Arrival>>,
+}
+
+/// Bytes that are kept, and how many may be.
+#[derive(Clone)]
+struct Store {
+    bytes: Arc<AtomicUsize>,
+    most: usize,
+}
+
+/// A message that is kept.
+pub(crate) struct Kept {
+    bytes: Buffer,
+    /// Shared with messages under way that refer to it: they need its number, not its bytes.
+    pin: Arc<()>,
+    counted: usize,
+    store: Store,
+}
+
+impl Store {
+    fn new(most: usize) -> Self {
+        Self { bytes: Arc::default(), most }
+    }
+
+    /// Room for a message; `None` if there is none.
+    fn take(&self, pool: &Arc<Pool>, len: usize) -> Option<Kept> {
+        // Counted before it is there: its length may come from a frame.
+        let counted = len.checked_add(len / 4)?;
+        let add = |now: usize| now.checked_add(counted).filter(|sum| *sum <= self.most);
+        self.bytes.fetch_update(Relaxed, Relaxed, add).ok()?;
+        let Ok(mut bytes) = pool.take_within(len, counted) else {
+            self.bytes.fetch_sub(counted, Relaxed);
+            return None;
+        };
+        bytes.set_len(len);
+        Some(Kept { bytes, pin: Arc::default(), counted, store: self.clone() })
+    }
+}
+
+impl Deref for Kept {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.store.bytes.fetch_sub(self.counted, Relaxed);
+    }
+}
+
+/// A message that is to be kept, and what it refers to.
+#[derive(Clone)]
+pub(crate) struct Keeping {
+    key: sender::Key,
+    copy: Arc<Kept>,
+    reference: Option<(u32, Arc<Kept>)>,
+}
+
+impl Keeping {
+    /// The copy from which the message must be encoded: the program's memory may change meanwhile.
+    pub(crate) fn message(&self) -> &[u8] {
+        &self.copy
+    }
+
+    pub(crate) fn reference(&self) -> Option<&[u8]> {
+        self.reference.as_ref().map(|(_, kept)| &***kept)
+    }
+
+    pub(crate) fn key(&self) -> (Channel, usize) {
+        self.key
+    }
+}
+
+impl fmt::Debug for Keeping {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reference = self.reference.as_ref().map(|(number, _)| number);
+        write!(f, "Keeping({:?}, referring to {reference:?})", self.key)
+    }
+}
+
+/// A message that has come with a note.
+pub(crate) struct Arrival {
+    note: Note,
+    /// What it refers to.
+    pub(crate) reference: Option<Arc<Kept>>,
+    room: Option<Kept>,
+    /// The next chunk of it.
+    next: usize,
+}
+
+impl Arrival {
+    /// The memory that it must be decoded into, if it is to be kept: what the program gets may change meanwhile.
+    pub(crate) fn room(&mut self) -> Option<&mut [u8]> {
+        self.room.as_mut().map(|kept| &mut *kept.bytes)
+    }
+}
+
+impl Memory {
+    /// That of the process with this rank of `size`, for at most this number of bytes.
+    pub(crate) fn new(rank: u32, size: u32, most: usize, pool: Arc<Pool>) -> Self {
+        let (sent, received) = (Store::new(most / 2), Store::new(most / 2));
+        let (sender, receiver) = Default::default();
+        Self { rank, size, pool, sent, received, sender, receiver, arriving: Mutex::default() }
+    }
+
+    fn sender(&self) -> MutexGuard<'_, Sender> {
+        self.sender.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn receiver(&self) -> MutexGuard<'_, Receiver> {
+        self.receiver.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The bytes of messages that are kept: of those sent, and of those received.
+    pub(crate) fn bytes(&self) -> [usize; 2] {
+        [&self.sent, &self.received].map(|store| store.bytes.load(Relaxed))
+    }
+
+    /// Whether a frame to this process should have a note, though its message is not kept.
+    pub(crate) fn owes(&self, peer: u32) -> bool {
+        self.receiver().owes(peer) || self.sender().owes(peer)
+    }
+
+    /// Begins to send a message of `len` bytes: copies it with `fill`, if it is to be kept.
+    pub(crate) fn keep(
+        &self,
+        channel: Channel,
+        len: usize,
+        fill: impl FnOnce(&mut [u8]) -> bool,
+    ) -> Option<Keeping> {
+        if channel.peer >= self.size {
+            return None;
+        }
+        let key = (channel, len);
+        let reference = self.sender().begin(key, self.sent.most)?;
+        let mut copy = self.sent.take(&self.pool, len)?;
+        fill(&mut copy.bytes).then_some(())?;
+        Some(Keeping { key, copy: Arc::new(copy), reference })
+    }
+
+    /// The note of a frame to this process, which is sent for certain. `None` if there is no number for a message that refers to another one.
+    pub(crate) fn note(&self, peer: u32, keeping: Option<Keeping>) -> Option<Note> {
+        let note = self.sender().number(peer, keeping, Note { from: self.rank, ..Note::default() })?;
+        Some(self.receiver().answer(peer, note))
+    }
+
+    /// Reports that a message that was to be kept was encoded to `wire_len` bytes, its own length if it is sent raw; over this link, if its
+    /// speed matters.
+    pub(crate) fn encoded(&self, key: (Channel, usize), refers: bool, wire_len: usize, link: Option<Link>) {
+        self.sender().encoded(key, refers, wire_len, link);
+    }
+
+    /// A frame with a note has come.
+    ///
+    /// # Errors
+    /// If the message refers to one that is not here, or the note is none that a sender writes.
+    pub(crate) fn arrive(&self, note: Note, raw_len: usize) -> Result<Arrival, FrameError> {
+        if note.from >= self.size || note.reference >= note.number.max(1) || note.number == u32::MAX {
+            return Err(FrameError::damaged(DecodeErrorKind::Corrupt, crate::HEADER_LEN));
+        }
+        self.sender().answered(note.from, &note);
+        let (reference, is_new) = self.receiver().arrive(&note, raw_len)?;
+        let is_new = is_new && !self.arriving().contains_key(&(note.from, note.number));
+        let room = is_new.then(|| self.received.take(&self.pool, raw_len)).flatten();
+        Ok(Arrival { note, reference, room, next: 0 })
+    }
+
+    /// A message that will not be decoded has come, in whole or in part.
+    pub(crate) fn refuse(&self, note: &Note, raw_len: usize) {
+        if note.from < self.size && note.number < u32::MAX {
+            self.sender().answered(note.from, note);
+            let is_whole = self.receiver().arrive(note, raw_len).is_ok();
+            if self.take_out(note).is_some() || is_whole {
+                self.receiver().settle(note, None);
+            }
+        }
+    }
+
+    /// It has been dealt with. `last`: its last chunk that was decoded, 0 if it came in one frame; `None` if it is not whole.
+    pub(crate) fn settle(&self, arrival: Arrival, last: Option<usize>) {
+        let Arrival { note, room, next, .. } = arrival;
+        let is_whole = last == Some(next);
+        self.receiver().settle(&note, room.filter(|_| is_whole).map(Arc::new));
+    }
+
+    fn arriving(&self) -> MutexGuard<'_, HashMap<(u32, u32), Arrival>> {
+        self.arriving.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps what is known of a message between its chunks, of which this one has been decoded.
+    pub(crate) fn put_back(&self, arrival: Arrival, index: usize) {
+        // A chunk that is missing, or comes twice: the message is not whole.
+        let room = arrival.room.filter(|_| arrival.next == index);
+        let arrival = Arrival { room, next: index + 1, ..arrival };
+        if arrival.note.number > 0 {
+            self.arriving().insert((arrival.note.from, arrival.note.number), arrival);
+        }
+    }
+
+    /// What is known of the message with this note, of which chunks have come; `None` if it failed before.
+    pub(crate) fn take_out(&self, note: &Note) -> Option<Arrival> {
+        self.arriving().remove(&(note.from, note.number))
+    }
+}
