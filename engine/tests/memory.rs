@@ -109,9 +109,9 @@ fn exchange(engines: &[Engine; 2], tag: i32, len: usize, steps: std::ops::Range<
 
 #[test]
 fn a_step_later_frames_are_shorter() {
-    let lens = exchange(&pair(1 << 20), 3, 8000, 0..8);
-    // The first is not kept, the second is, the third says so.
-    assert!(lens[..3].iter().all(|len| *len > 6000) && lens[4..].iter().all(|len| *len < 2500), "{lens:?}");
+    let lens = exchange(&pair(1 << 20), 3, 8000, 0..20);
+    // The first is not kept, the second is, the third says so. In the next eight, some do not refer, for comparison.
+    assert!(lens[..3].iter().all(|len| *len > 6000) && lens[11..].iter().all(|len| *len < 2500), "{lens:?}");
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn late_and_lost_messages_stop_nothing() {
         exchange(&engines, 0, 8000, step..step + 1);
         exchange(&engines, 1, 8000, step..step + 1);
     }
-    assert!(referring(&engines, 1, 400..410) > 7);
+    assert!(referring(&engines, 1, 400..410) > 5);
     // What is released by a lost frame stays.
     let lost = pair(64 << 20);
     exchange(&lost, 0, 8000, 0..5);
@@ -238,7 +238,8 @@ fn late_and_lost_messages_stop_nothing() {
         for from in [0, 1] {
             send(&lost[from], 1 - from as u32, 0, &field(0, step, 8000));
         }
-        assert!(referring(&lost, 0, step + 1..step + 10) > 5, "step {step}");
+        // Four of them may be compared with those that refer.
+        assert!(referring(&lost, 0, step + 1..step + 10) > 3, "step {step}");
     }
 }
 
@@ -304,14 +305,14 @@ fn what_came_in_part_or_twice_is_not_kept() {
 #[test]
 fn chunks_refer_to_those_at_their_place() {
     let engines = pair(1 << 20);
-    for step in 0..8 {
+    for step in 0..20 {
         let raw = field(1, step, 20_001);
         let wires = [1, 0].map(|to: u32| send_long(&engines[1 - to as usize], to, 1, &raw));
         for (engine, wires) in engines.iter().rev().zip(&wires) {
             assert_eq!(receive_long(engine, wires, usize::MAX).unwrap(), raw);
         }
         let len: usize = wires[0].iter().map(Vec::len).sum();
-        assert!(step < 4 && len > 15_000 || step >= 3 && len < 7000, "{len} bytes in step {step}");
+        assert!(step < 11 && len > 15_000 || step >= 3 && len < 7000, "{len} bytes in step {step}");
     }
 }
 
