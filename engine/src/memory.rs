@@ -5,13 +5,14 @@ mod sender;
 
 use crate::buffer::{Buffer, Pool};
 use crate::frame::{FrameError, Note};
-use mpress_codec::DecodeErrorKind;
+use mpress_codec::{DecodeErrorKind, Out};
 use mpress_selector::Link;
 use receiver::Receiver;
 use sender::Sender;
 use std::collections::HashMap;
 use std::fmt;
-use std::ops::Deref;
+use std::mem::MaybeUninit;
+use std::ops::{Deref, Range};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -130,16 +131,30 @@ impl fmt::Debug for Keeping {
 pub(crate) struct Arrival {
     note: Note,
     /// What it refers to.
-    pub(crate) reference: Option<Arc<Kept>>,
+    reference: Option<Arc<Kept>>,
     room: Option<Kept>,
     /// The next chunk of it.
     next: usize,
 }
 
 impl Arrival {
-    /// The memory that it must be decoded into, if it is to be kept: what the program gets may change meanwhile.
-    pub(crate) fn room(&mut self) -> Option<&mut [u8]> {
-        self.room.as_mut().map(|kept| &mut *kept.bytes)
+    /// Decodes this part of the message into `out`: with the same part of what it refers to, and first into its room, if it is to be kept, as what the
+    /// program gets may change meanwhile.
+    pub(crate) fn decode<E>(
+        &mut self,
+        part: Range<usize>,
+        out: &mut [MaybeUninit<u8>],
+        decode: impl Fn(Option<&[u8]>, Out<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let reference = self.reference.as_deref().and_then(|kept| kept.get(part.clone()));
+        match self.room.as_mut().and_then(|kept| kept.bytes.get_mut(part)) {
+            Some(room) => {
+                decode(reference, Out::from_slice(room))?;
+                out.write_copy_of_slice(room);
+                Ok(())
+            }
+            None => decode(reference, Out::new(out)),
+        }
     }
 }
 

@@ -179,7 +179,7 @@ fn what_is_kept_has_a_bound() {
         }
     }
     assert!(referring > 1000, "{referring}");
-    // What nobody uses any longer makes room.
+    // Channels that are no longer used make room.
     let referring = |steps: std::ops::Range<u64>| exchange(&engines, 100, 3000, steps).pop().unwrap() < 1500;
     assert!(!referring(0..10) && referring(10..5000));
 }

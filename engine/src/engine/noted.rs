@@ -83,15 +83,8 @@ impl Engine {
         out: &mut [MaybeUninit<u8>],
     ) -> Result<(), FrameError> {
         let mut arrival = memory.arrive(note, out.len())?;
-        // What it refers to must not be borrowed from it as long as its room is.
-        let reference = arrival.reference.take();
-        let reference = reference.as_deref().map(|kept| &**kept);
-        let decoded = match arrival.room() {
-            Some(room) => self.decode_payload(incoming, reference, Out::from_slice(room)).map(|()| {
-                out.write_copy_of_slice(room);
-            }),
-            None => self.decode_payload(incoming, reference, Out::new(out)),
-        };
+        let payload = |reference: Option<&[u8]>, out: Out<'_>| self.decode_payload(incoming, reference, out);
+        let decoded = arrival.decode(0..incoming.raw_len(), out, payload);
         // Out of memory: it may be decoded later.
         if !matches!(decoded, Err(FrameError::Codec(_))) {
             memory.settle(arrival, decoded.is_ok().then_some(0));

@@ -343,16 +343,9 @@ impl Engine {
         wire: &[u8],
         out: &mut [MaybeUninit<u8>],
     ) -> Result<(), FrameError> {
-        let range = stream.range(index);
-        let whole = arrival.reference.clone();
-        let reference = whole.as_deref().and_then(|kept| kept.get(range.clone()));
-        let decoded = match arrival.room().and_then(|room| room.get_mut(range)) {
-            Some(room) => {
-                let decoded = self.decode_wire(stream, index, reference, wire, Out::from_slice(room));
-                decoded.map(|()| _ = out.write_copy_of_slice(room))
-            }
-            None => self.decode_wire(stream, index, reference, wire, Out::new(out)),
-        };
+        let chunk =
+            |reference: Option<&[u8]>, out: Out<'_>| self.decode_wire(stream, index, reference, wire, out);
+        let decoded = arrival.decode(stream.range(index), out, chunk);
         if decoded.is_ok() && index + 1 < stream.chunks() {
             memory.put_back(arrival, index);
         } else {

@@ -54,7 +54,7 @@ impl Peer {
         let shifted = |bits: u64| bits.checked_shl(by).unwrap_or(0);
         let staying = u64::MAX.checked_shr(by).unwrap_or(0);
         let leaving = self.dealt & !self.told & !staying;
-        // Nobody knows that they are kept, so nobody refers to them.
+        // The sender was not told that they are kept, so no message refers to them.
         for ago in (0..WINDOW).filter(|ago| leaving >> ago & 1 == 1) {
             let number = self.above - 1 - ago;
             self.messages.remove(&number);

@@ -51,7 +51,7 @@ struct Peer {
     next: u32,
     /// Messages of which the receiver has not said that it has dealt with them, in the order of their numbers.
     under_way: VecDeque<UnderWay>,
-    /// Messages that the receiver keeps and that no new one will refer to. Nobody refers to one any longer when nothing else holds its pin.
+    /// Messages that the receiver keeps and that no new one will refer to. One may be released when nothing else holds its pin.
     obsolete: VecDeque<(u32, Weak<()>)>,
 }
 
