@@ -692,7 +692,7 @@ enum mpress_status mpress_engine_encode_on(const struct mpress_engine *engine,
 /**
  * Reports that a frame of `len` bytes came, but its message will not be decoded, for example because
  * it is longer than the program's memory for it (MPRESS_STATUS_ROOM). Without that, its sender would
- * wait for news of this message, and its later messages would soon no longer refer to earlier ones.
+ * wait for news of this message, and the receiver would keep what it refers to until the job ends.
  * The call is not needed after mpress_engine_decode has succeeded, or failed with
  * MPRESS_STATUS_DAMAGED; it then changes nothing, nor does it for a frame that is not from
  * mpress_engine_encode_on. Thread-safe.
