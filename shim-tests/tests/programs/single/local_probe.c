@@ -53,6 +53,7 @@ int main(int argc, char **argv)
       MPI_Isend(first.data, LONG / 8, MPI_DOUBLE, 1, EARLIER, MPI_COMM_WORLD, &requests[0]);
       MPI_Isend(second.data, LONG / 8, MPI_DOUBLE, 1, TAG, MPI_COMM_WORLD, &requests[1]);
       wait_outside_the_mpi();
+      unlink(token);
       MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
       begin("sent");
       end();
@@ -89,7 +90,6 @@ int main(int argc, char **argv)
       note_status(&status, MPI_DOUBLE);
       note(" data=%016lx,%016lx", (unsigned long)digest(&first), (unsigned long)digest(&second));
       end();
-      unlink(token);
     }
   }
   memory_free(&first);
