@@ -364,8 +364,8 @@ enum mpress_status mpress_settings_new(struct mpress_settings **settings);
 /**
  * Creates settings from the environment variables whose names begin with MPRESS_, and the file
  * named by MPRESS_CONFIG, if it is set. Variables take precedence over the file. Free `*settings`
- * with mpress_settings_free; on an error it is NULL. Variables that are no settings are ignored, as
- * environment modules set MPRESS_ROOT and the like.
+ * with mpress_settings_free; on an error it is NULL. Variables that are not settings are ignored:
+ * environment modules set such names, for example MPRESS_ROOT.
  *
  * Thread-safe, as long as no other thread changes the environment at the same time.
  *
@@ -393,7 +393,7 @@ enum mpress_status mpress_settings_from_file(const char *path, struct mpress_set
 
 /**
  * Sets one setting, as if the environment variable `name` (such as "MPRESS_STRATEGY") had this
- * value; "" is as not set. It takes precedence over a file, even one that is set later. Engines
+ * value; "" means not set. It takes precedence over a file, even one that is set later. Engines
  * that have been created already do not change. Thread-safe.
  *
  * Errors:
@@ -663,9 +663,9 @@ enum mpress_status mpress_engine_with_memory(const struct mpress_settings *setti
 /**
  * Creates the frame of a message like mpress_engine_encode, for the process with rank `peer`. If
  * the engine was created by mpress_engine_with_memory, the message may refer to an earlier one of
- * its channel, which is given by `peer`, `context` (any number for the communicator) and `tag`. So
- * messages of at most 1 MiB that resemble earlier ones of the same channel and length make shorter
- * frames, once frames in the other direction, also from this function, have told this engine what
+ * its channel, given by `peer`, `context` (any number for the communicator) and `tag`. So messages
+ * of at most 1 MiB that resemble earlier ones of the same channel and length make shorter frames,
+ * once frames in the other direction, including those of this function, have told this engine what
  * the receiver keeps.
  *
  * Send the frame to that process only, once. Its engine must have been created with that rank. The

@@ -52,9 +52,9 @@ pub unsafe extern "C" fn mpress_engine_with_memory(
 
 /// Creates the frame of a message like mpress_engine_encode, for the process with rank `peer`. If
 /// the engine was created by mpress_engine_with_memory, the message may refer to an earlier one of
-/// its channel, which is given by `peer`, `context` (any number for the communicator) and `tag`. So
-/// messages of at most 1 MiB that resemble earlier ones of the same channel and length make shorter
-/// frames, once frames in the other direction, also from this function, have told this engine what
+/// its channel, given by `peer`, `context` (any number for the communicator) and `tag`. So messages
+/// of at most 1 MiB that resemble earlier ones of the same channel and length make shorter frames,
+/// once frames in the other direction, including those of this function, have told this engine what
 /// the receiver keeps.
 ///
 /// Send the frame to that process only, once. Its engine must have been created with that rank. The

@@ -80,8 +80,8 @@ pub unsafe extern "C" fn mpress_settings_new(settings: *mut *mut mpress_settings
 
 /// Creates settings from the environment variables whose names begin with MPRESS_, and the file
 /// named by MPRESS_CONFIG, if it is set. Variables take precedence over the file. Free `*settings`
-/// with mpress_settings_free; on an error it is NULL. Variables that are no settings are ignored, as
-/// environment modules set MPRESS_ROOT and the like.
+/// with mpress_settings_free; on an error it is NULL. Variables that are not settings are ignored:
+/// environment modules set such names, for example MPRESS_ROOT.
 ///
 /// Thread-safe, as long as no other thread changes the environment at the same time.
 ///
@@ -126,7 +126,7 @@ pub unsafe extern "C" fn mpress_settings_from_file(
 }
 
 /// Sets one setting, as if the environment variable `name` (such as "MPRESS_STRATEGY") had this
-/// value; "" is as not set. It takes precedence over a file, even one that is set later. Engines
+/// value; "" means not set. It takes precedence over a file, even one that is set later. Engines
 /// that have been created already do not change. Thread-safe.
 ///
 /// # Errors

@@ -141,8 +141,8 @@ impl Job {
     /// The command that runs the job, to be started by a thread that waits for its end: the job ends with that thread.
     #[must_use]
     pub fn command(&self) -> Command {
-        // Its process group is its own, so Ctrl-C does not reach it: it gets SIGTERM when the thread ends that has started it, and so does not outlive a
-        // killed test.
+        // It has its own process group, so Ctrl-C does not reach it. It gets SIGTERM when the thread that has started it ends, so it does not outlive
+        // a killed test.
         let mut command = system("setpriv");
         command.args(["--pdeathsig", "TERM"]);
         if let Place::Nodes(tag, _) = self.place {

@@ -23,7 +23,7 @@
 //! without one, on this host.
 //!
 //! A program that handles Ctrl-C should call [`tear_down_all`] there. Otherwise only `Drop` tears a cluster down, and the next [`Cluster::new`]
-//! removes what a killed process left. A job ends with the thread that has started it, however that ends (util-linux's `setpriv`).
+//! removes what a killed process left. A job ends with the thread that has started it, no matter how the thread ends (util-linux's `setpriv`).
 
 #![forbid(unsafe_code)]
 

@@ -72,7 +72,7 @@ pub(crate) fn descendants() -> Vec<u32> {
     let parents: BTreeMap<u32, u32> = all().filter_map(|pid| Some((pid, parent(pid)?))).collect();
     let own = std::process::id();
     let above = |pid: u32| std::iter::successors(Some(pid), |pid| parents.get(pid).copied());
-    // Processes that change meanwhile must not make it endless.
+    // Processes that change meanwhile must not make the search endless.
     parents
         .keys()
         .copied()

@@ -104,7 +104,7 @@ fn encode_block(encoder: &mut dyn Encode, block: &[u8], room: &mut [u8]) -> Opti
     encode_part(encoder, None, block, room)
 }
 
-/// Encodes a part of a message, with what it refers to; returns its length, or `None` if it is not worthwhile or there is no room.
+/// Encodes a part of a message, with its reference; returns its length, or `None` if it is not worthwhile or there is no room.
 pub(crate) fn encode_part(
     encoder: &mut dyn Encode,
     reference: Option<&[u8]>,

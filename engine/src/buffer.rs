@@ -33,7 +33,7 @@ impl Pool {
         self.take_within(room, usize::MAX)
     }
 
-    /// The same with room for at most `most` bytes: a buffer that is kept for long.
+    /// The same with room for at most `most` bytes, for a buffer that is kept for a long time.
     pub(crate) fn take_within(self: &Arc<Self>, room: usize, most: usize) -> Result<Buffer, TryReserveError> {
         let mut bytes = {
             let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);

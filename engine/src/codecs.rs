@@ -116,7 +116,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     TABLE.iter().map(|row| row.name)
 }
 
-/// A codec: one of the engine's own, or one of others that was named to [`Codecs`].
+/// A codec: one of the engine's own, or a codec of others given to [`Codecs`].
 #[derive(Clone, Copy)]
 pub struct Codec(&'static Row);
 
@@ -130,7 +130,7 @@ impl Eq for Codec {}
 
 impl fmt::Debug for Codec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Settings that name it are the same whatever its version: processes agree on that elsewhere.
+        // The version is left out: settings must be equal in all processes, which agree on versions separately.
         write!(f, "Codec({})", self.name())
     }
 }
@@ -142,7 +142,7 @@ impl Codec {
         Self::all().find(|codec| codec.name() == name)
     }
 
-    /// All codecs of this build, without those of others.
+    /// The engine's own codecs in this build.
     pub fn all() -> impl Iterator<Item = Self> {
         (1..TABLE.len()).filter_map(Self::at).filter(|codec| codec.is_here())
     }

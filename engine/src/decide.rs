@@ -23,8 +23,8 @@ pub(crate) struct Decider {
     strategy: Strategy,
     threshold: usize,
     same_node: SameNode,
-    /// The length of the shortest message of each kind that the selector has to be asked about. It is here, beside what every strategy needs, as most
-    /// messages are shorter, and each other line of the caches takes longer than a decision.
+    /// The length of the shortest message of each kind about which the selector must be asked. Stored here, next to what every strategy needs: most
+    /// messages are shorter, and to load another cache line takes longer than a decision.
     least: [AtomicU32; Kind::ALL.len()],
     /// The number and the bytes of shorter messages.
     shorter: [AtomicU64; 2],
@@ -46,8 +46,8 @@ pub struct Considered {
 }
 
 impl Considered {
-    /// The same message, of this channel: it may refer to an earlier one, if the engine has a [memory](crate::Engine::with_memory). Its frame must then
-    /// be sent to that process, and to no other one.
+    /// The same message, on this channel: it may refer to an earlier one, if the engine has a [memory](crate::Engine::with_memory). Its frame must
+    /// then be sent to the receiver of the channel, and to no other process.
     #[must_use]
     pub fn on(self, channel: Channel) -> Self {
         Self { channel: Some(channel), ..self }
@@ -90,12 +90,12 @@ enum Decided {
 }
 
 impl Plan {
-    /// Whether a strategy has decided by a rule, whatever it costs.
+    /// Whether a strategy has decided by a rule, without regard to the cost.
     pub(crate) fn is_rule(&self) -> bool {
         matches!(self.decided, Decided::Rule)
     }
 
-    /// A part of the message to encode before it is decided.
+    /// A part of the message to encode before the decision.
     pub(crate) fn probe(&self) -> Option<Probe> {
         match &self.decided {
             Decided::Selector(decision) => decision.probe(),
@@ -162,7 +162,7 @@ impl Decider {
         decider
     }
 
-    /// Tells the selector something after which messages of other lengths may gain.
+    /// Tells the selector something that may change the lengths of messages that gain.
     fn tell(&self, news: impl FnOnce(&mut Selector)) {
         let mut selector = self.selector();
         news(&mut selector);
@@ -172,7 +172,7 @@ impl Decider {
         }
     }
 
-    /// The same with epochs that began at this moment.
+    /// The same, with epochs that began at this moment.
     pub(crate) fn begun(self, at: Instant) -> Self {
         Self { beginning: self.beginning.map(|_| at), ..self }
     }
@@ -237,7 +237,7 @@ impl Decider {
         Some(Considered { kind, to, len, channel: None, by })
     }
 
-    /// Decides what to do with a message. A part of it at its beginning suffices, if it is long.
+    /// Decides what to do with a message. Of a long message, the beginning suffices.
     pub(crate) fn plan(&self, considered: Considered, raw: &[u8]) -> Plan {
         match considered.by {
             By::Rule(codec) => Plan { codec: Some(codec), send: true, decided: Decided::Rule },

@@ -83,8 +83,8 @@ impl Engine {
     /// random one ([`with_mark`](Self::with_mark)). It has codecs of others if the settings name them ([`Settings::codecs`]) and all processes have agreed
     /// on them ([`Settings::agreed`]); for frames of any other codec it gives an error.
     ///
-    /// Create it in all processes at about the same time, best immediately after a message that all wait for: after a quarter of a second the adaptive
-    /// strategy has trials by the clock, counted from now, in which all messages are sent raw for up to an eighth of a second
+    /// Create it in all processes at about the same time, ideally right after a message that all wait for. Its clock starts at once: after a quarter
+    /// of a second, the adaptive strategy begins trials by the clock, in which all messages are sent raw for up to an eighth of a second
     /// ([`Settings::clock`](crate::Settings::clock) = `false`: none).
     #[must_use]
     pub fn new(settings: &Settings, knowledge: &Knowledge, record: Option<&Record>) -> Self {
@@ -111,8 +111,8 @@ impl Engine {
         Self { mark, ..self }
     }
 
-    /// The same engine with a memory of channels, by these settings: messages may refer to earlier ones ([`Considered::on`]). `rank`: that of this
-    /// process among the `size` processes that exchange frames.
+    /// The same engine with a memory of channels of the size in these settings: messages may refer to earlier ones ([`Considered::on`]). `rank`: the
+    /// rank of this process among the `size` processes that exchange frames.
     #[must_use]
     pub fn with_memory(self, settings: &Settings, rank: u32, size: u32) -> Self {
         let memory = |most| Memory::new(rank, size, most, Arc::clone(&self.buffers));
@@ -178,7 +178,7 @@ impl Engine {
         packed.filter(|_| plan.send)
     }
 
-    /// Decides about a message that begins with `first`, and encodes the parts of it that the selector wants to be encoded before.
+    /// Decides about a message that begins with `first`. Before that, encodes the parts of it that the selector asks for.
     fn plan<W: Deref<Target = [u8]>>(
         &self,
         considered: Considered,
@@ -395,7 +395,7 @@ impl Engine {
         self.buffers.take(room).ok()
     }
 
-    /// The bytes of messages that its memory of channels keeps: of those sent, and of those received.
+    /// The bytes of the messages that the memory of channels keeps: of those sent, and of those received.
     #[must_use]
     pub fn kept_bytes(&self) -> [usize; 2] {
         self.memory.as_ref().map_or([0; 2], Memory::bytes)

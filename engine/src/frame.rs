@@ -107,7 +107,7 @@ impl<'a> Incoming<'a> {
         Ok(Self { codec: stream.codec, payload, stream: Some(stream.with_note(note)), ..whole })
     }
 
-    /// The stream of a frame of which only the front is available, so it cannot be checked.
+    /// The stream of a frame if only its front is available; the frame cannot be checked then.
     pub(crate) fn torn(mark: Mark, front: &[u8]) -> Option<Stream> {
         let header = Header::parse(front).ok()?;
         let raw_len = usize::try_from(header.raw_len).ok()?;
@@ -131,8 +131,9 @@ impl<'a> Incoming<'a> {
     }
 }
 
-/// Completes `frame`, which consists of room for a header, for a note if it is to have one, and the compressed message, followed by [`room`]: pads it
-/// and fills in the header. `None` if it is not shorter than the message, or if the message is too long for a frame; then `note` has not been called, or has found none.
+/// Completes `frame`: pads it and fills in the header. It consists of room for a header and for a note, if it is to have one, and the compressed
+/// message, followed by [`room`]. `None` if it is not shorter than the message, or if the message is too long for a frame; then `note` has not been
+/// called, or has found none.
 pub(crate) fn seal(
     mark: Mark,
     codec: CodecId,

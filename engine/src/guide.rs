@@ -92,7 +92,7 @@ impl Record {
     /// The record as the text of a file.
     ///
     /// # Errors
-    /// One line; no cause is known.
+    /// One line; there is no known cause.
     pub fn to_toml(&self) -> Result<String, String> {
         toml::to_string(self).map_err(|error| error.to_string())
     }
@@ -107,8 +107,8 @@ impl Record {
         written.map_err(|why| format!("{}: {why}", file.display()))
     }
 
-    /// The decisions of this record, for the guided strategy of an engine with this table. Messages for which a codec was chosen that it does not have
-    /// are sent raw.
+    /// The decisions of this record, for the guided strategy of an engine with this table. Messages whose codec the engine does not have are sent
+    /// raw.
     pub(crate) fn guided(&self, table: &Table) -> Guided {
         Guided::new(self.decision.iter().filter_map(|entry| entry.to_guide(table)))
     }

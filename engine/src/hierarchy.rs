@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-/// The version of what ranks send each other in collectives (`docs/format/collectives.md`). To be raised with each change, since ranks of different
+/// The version of what ranks send each other in collectives (`docs/format/collectives.md`). Raise it with each change, because ranks of different
 /// versions would wait for each other.
 pub(crate) const VERSION: u32 = 3;
 

@@ -1,5 +1,5 @@
-//! The beginning of a job, without its messages, which the caller sends: the agreement that processes need before they exchange frames, and the
-//! knowledge of an engine before the first of them.
+//! The start of a job: the agreement that processes need before they exchange frames, and what an engine knows before the first frame. The caller
+//! sends the messages for both.
 
 mod host;
 
@@ -56,8 +56,8 @@ pub enum Disagreement {
 /// the minimum of each word, which is passed to [`heard`].
 #[must_use]
 pub fn said(settings: Option<&Settings>) -> [u64; WORDS] {
-    // The minimum of a number and the minimum of its opposite are opposites of each other only if all processes gave the same number. Each
-    // process draws the fifth at random.
+    // The minimum of a number and the minimum of its opposite are opposites of each other only if all processes gave the same number. Each process
+    // draws the fifth word at random.
     let Some(settings) = settings else { return [0; WORDS] };
     let (build, common) = (hash(&build()).max(1), hash(&format!("{:?}", settings.in_common())));
     let random = RandomState::new().hash_one(build) & LARGEST;
@@ -69,7 +69,8 @@ pub fn said(settings: Option<&Settings>) -> [u64; WORDS] {
     said
 }
 
-/// Evaluates the words of all processes: whether versions, lengths of frames, codecs, formats and settings are the same, and which codecs of others.
+/// Evaluates the words of all processes: whether versions, lengths of frames, codecs, formats and settings are the same, and which codecs of others
+/// are.
 ///
 /// # Errors
 /// The difference.
@@ -100,8 +101,9 @@ fn build() -> impl Hash {
 
 impl Settings {
     /// The settings that must be the same in all processes of a job; the others have their defaults. The time that a process waits for the others may
-    /// differ, as may codecs of others, on which processes agree one by one; and only the first process's choice of output at the end counts. Of a path
-    /// only counts that it is set, since processes may start in different folders; of a record of decisions that is read, also the name of the file.
+    /// differ. So may codecs of others, on which processes agree one by one, and the output at the end, which the first process chooses. Of a path,
+    /// only whether it is set counts, because processes may start in different folders; of a record of decisions that is read, also the name of the
+    /// file.
     #[must_use]
     pub fn in_common(&self) -> Self {
         let own = Self::default();
@@ -179,17 +181,17 @@ fn agree(said: Link, measured: Link) -> bool {
     (1.0 / FACTOR..FACTOR).contains(&(measured.bandwidth_mb_s / said.bandwidth_mb_s))
 }
 
-/// The word whose order among opposites is the reverse of this word's.
+/// The opposite of a word: the greater the word, the smaller its opposite.
 fn opposite(word: u64) -> u64 {
     LARGEST.wrapping_sub(word)
 }
 
 impl Engine {
-    /// Creates the engine of a process of a job, with the contents of the files in the settings, and with a measurement of the network. What the
-    /// heuristics say of the network is used if the measurement does not contradict it. `nodes` contains the node of each rank, as any number that
-    /// identifies it, and `rank` is that of this process. `place` is a number of the nodes and how many ranks each has, the same for all jobs there: the
-    /// link is kept under it
-    /// ([`Settings::links`](crate::Settings::links)). All processes must call this with the same settings: [`network::measure`] needs them all.
+    /// Creates the engine of a process of a job, with the contents of the files in the settings, and with a link: the one that an earlier job has
+    /// kept ([`Settings::links`](crate::Settings::links)), or else a measurement. What the heuristics say of the network is used unless that link
+    /// contradicts it. `nodes` has for each rank a number that identifies its node; `rank` is that of this process. `place` is a number that
+    /// identifies the nodes and the number of ranks on each, the same for all jobs there: the link is kept under it. All processes must call this
+    /// with the same settings: [`network::measure`] needs them all.
     ///
     /// Files that cannot be read are reported to `say`, in one line each, and ignored.
     ///
@@ -264,7 +266,8 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Keeps the link as it is known now for later jobs, if the settings name a file for that and this is the first process; for the end of a job.
+    /// Keeps the current estimate of the link for later jobs, if the settings name a file for it and this is the first process. To be called at the
+    /// end of a job.
     ///
     /// # Errors
     /// One line, with the file: why it cannot be read or written.
@@ -289,7 +292,8 @@ mod tests {
         heard(least(&[said(Some(one)), said(Some(other))])).map(|agreed| agreed.wants_words)
     }
 
-    /// A network of which a rank gets 4 MB/s, and the length of the last message. All ranks report its times, however long an exchange took here.
+    /// A network that gives a rank 4 MB/s, and the length of the last message. All ranks report the times of that rate, however long an exchange took
+    /// here.
     struct Slow(usize);
 
     impl network::Exchange for Slow {
@@ -320,7 +324,7 @@ mod tests {
                 let say = |line: &dyn Display| lines.borrow_mut().push_str(&line.to_string());
                 let engine = Engine::start(&settings, &[0, 1], 0, rank, say, &mut Slow(0)).unwrap();
                 assert_eq!(engine.link().latency_us == 1.5, is_right, "{said} {:?}", engine.link());
-                // Nothing is said of the other file, which is missing.
+                // No line is about the other file, which is missing.
                 let (lines, is_told) = (lines.into_inner(), rank == 0 && !is_right);
                 assert_eq!(lines.is_empty(), !is_told, "{lines}");
                 assert_eq!(lines.contains("which is used"), is_told, "{lines}");

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
-/// The maximum number of links in a file; those that were kept first are dropped.
+/// The maximum number of links in a file; beyond it, the oldest are dropped.
 const MOST: usize = 256;
 
 /// A file of links.
@@ -15,7 +15,7 @@ const MOST: usize = 256;
 pub(crate) struct Links {
     format: String,
     version: u32,
-    /// The one that was kept last is the last.
+    /// In the order in which they were kept.
     #[serde(default)]
     link: Vec<Known>,
 }
@@ -39,7 +39,7 @@ impl File for Links {
 }
 
 impl Links {
-    /// Reads a file. One that is not there has no links.
+    /// Reads a file. A missing file has no links.
     ///
     /// # Errors
     /// One line: why the file cannot be read or is not a file of links.
@@ -80,7 +80,7 @@ impl Links {
             .and_then(|mut to| to.write_all(text.as_bytes()))
             .and_then(|()| std::fs::rename(&new, file));
         written.map_err(|error| {
-            // It may not exist.
+            // The file may not exist.
             let _ = std::fs::remove_file(&new);
             error.to_string()
         })

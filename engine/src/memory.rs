@@ -1,4 +1,5 @@
-//! Memory of channels: the last messages that two processes have exchanged, to which later ones refer. Rules: `docs/format/frame.md`, section "Notes".
+//! Memory of channels: the last messages that two processes have exchanged, to which later ones may refer. Rules: `docs/format/frame.md`, section
+//! "Notes".
 
 mod receiver;
 mod sender;
@@ -16,10 +17,11 @@ use std::ops::{Deref, Range};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Messages that a note tells of.
+/// The number of messages that a note reports on.
 const WINDOW: u32 = u64::BITS;
 
-/// Messages from one process to another one that are not known to have been dealt with. Those that are late or lost are among them for long.
+/// The maximum number of messages from one process to another that are not known to have been dealt with. Late and lost messages stay among them for
+/// a long time.
 const MOST_UNDER_WAY: usize = 4 * WINDOW as usize;
 
 /// Where a message goes. Messages of one channel and one length are likely to be similar, so each may refer to an earlier one.
@@ -27,7 +29,7 @@ const MOST_UNDER_WAY: usize = 4 * WINDOW as usize;
 pub struct Channel {
     /// The rank of the receiver among the processes that exchange frames.
     pub peer: u32,
-    /// The communicator, by any number of the caller's.
+    /// A number for the communicator, chosen by the caller.
     pub context: u64,
     /// The tag.
     pub tag: i32,
@@ -35,7 +37,7 @@ pub struct Channel {
 
 /// What one process keeps.
 pub(crate) struct Memory {
-    /// This process's rank, and the number of all.
+    /// This process's rank, and the number of processes.
     rank: u32,
     size: u32,
     pool: Arc<Pool>,
@@ -43,11 +45,11 @@ pub(crate) struct Memory {
     received: Store,
     sender: Mutex<Sender>,
     receiver: Mutex<Receiver>,
-    /// Messages that come in chunks, by sender and number.
+    /// Messages that arrive in chunks, by sender and number.
     arriving: Mutex<HashMap<(u32, u32), Arrival>>,
 }
 
-/// Bytes that are kept, and how many may be.
+/// The number of bytes kept, and its maximum.
 #[derive(Clone)]
 struct Store {
     bytes: Arc<AtomicUsize>,
@@ -70,7 +72,7 @@ impl Store {
 
     /// Room for a message; `None` if there is none.
     fn take(&self, pool: &Arc<Pool>, len: usize) -> Option<Kept> {
-        // Counted before it is there: its length may come from a frame.
+        // Counted before the allocation, because the length may come from a frame.
         let counted = len.checked_add(len / 4)?;
         let add = |now: usize| now.checked_add(counted).filter(|sum| *sum <= self.most);
         self.bytes.fetch_update(Relaxed, Relaxed, add).ok()?;
@@ -127,19 +129,19 @@ impl fmt::Debug for Keeping {
     }
 }
 
-/// A message that has come with a note.
+/// A message that has arrived with a note.
 pub(crate) struct Arrival {
     note: Note,
     /// What it refers to.
     reference: Option<Arc<Kept>>,
     room: Option<Kept>,
-    /// The next chunk of it.
+    /// The index of its next chunk.
     next: usize,
 }
 
 impl Arrival {
-    /// Decodes this part of the message into `out`: with the same part of what it refers to, and first into its room, if it is to be kept, as what the
-    /// program gets may change meanwhile.
+    /// Decodes this part of the message into `out`, with the same part of its reference. A message that is to be kept is decoded into its room first,
+    /// because the program may change the memory of `out` in the meantime.
     pub(crate) fn decode<E>(
         &mut self,
         part: Range<usize>,
@@ -159,7 +161,7 @@ impl Arrival {
 }
 
 impl Memory {
-    /// That of the process with this rank of `size`, for at most this number of bytes.
+    /// The memory of the process with this rank of `size`, for at most this number of bytes.
     pub(crate) fn new(rank: u32, size: u32, most: usize, pool: Arc<Pool>) -> Self {
         let (sent, received) = (Store::new(most / 2), Store::new(most / 2));
         let (sender, receiver) = Default::default();
@@ -174,7 +176,7 @@ impl Memory {
         self.receiver.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The bytes of messages that are kept: of those sent, and of those received.
+    /// The bytes of the messages kept: of those sent, and of those received.
     pub(crate) fn bytes(&self) -> [usize; 2] {
         [&self.sent, &self.received].map(|store| store.bytes.load(Relaxed))
     }
@@ -201,22 +203,21 @@ impl Memory {
         Some(Keeping { key, copy: Arc::new(copy), reference })
     }
 
-    /// The note of a frame to this process, which is sent for certain. `None` if there is no number for a message that refers to another one.
+    /// The note of a frame to this process, which must then be sent. `None` if the message refers to another one, but there is no number for it.
     pub(crate) fn note(&self, peer: u32, keeping: Option<Keeping>) -> Option<Note> {
         let note = self.sender().number(peer, keeping, Note { from: self.rank, ..Note::default() })?;
         Some(self.receiver().answer(peer, note))
     }
 
-    /// Reports that a message that was to be kept was encoded to `wire_len` bytes, its own length if it is sent raw; over this link, if its
-    /// speed matters.
+    /// Reports that a message to be kept was encoded to `wire_len` bytes, its own length if it is sent raw. `link`: the link, if its speed matters.
     pub(crate) fn encoded(&self, key: (Channel, usize), refers: bool, wire_len: usize, link: Option<Link>) {
         self.sender().encoded(key, refers, wire_len, link);
     }
 
-    /// A frame with a note has come.
+    /// Handles the note of a frame that has arrived.
     ///
     /// # Errors
-    /// If the message refers to one that is not here, or the note is none that a sender writes.
+    /// If the message refers to one that is not here, or no sender writes such a note.
     pub(crate) fn arrive(&self, note: Note, raw_len: usize) -> Result<Arrival, FrameError> {
         if note.from >= self.size || note.reference >= note.number.max(1) || note.number == u32::MAX {
             return Err(FrameError::damaged(DecodeErrorKind::Corrupt, crate::HEADER_LEN));
@@ -228,7 +229,7 @@ impl Memory {
         Ok(Arrival { note, reference, room, next: 0 })
     }
 
-    /// A message that will not be decoded has come, in whole or in part.
+    /// Handles the arrival of a message, or a part of it, that will not be decoded.
     pub(crate) fn refuse(&self, note: &Note, raw_len: usize) {
         if note.from < self.size && note.number < u32::MAX {
             self.sender().answered(note.from, note);
@@ -239,7 +240,7 @@ impl Memory {
         }
     }
 
-    /// It has been dealt with. `last`: its last chunk that was decoded, 0 if it came in one frame; `None` if it is not whole.
+    /// Records that a message has been dealt with. `last`: the index of its last decoded chunk, 0 if it came in one frame; `None` if it is not whole.
     pub(crate) fn settle(&self, arrival: Arrival, last: Option<usize>) {
         let Arrival { note, room, next, .. } = arrival;
         let is_whole = last == Some(next);
@@ -250,9 +251,9 @@ impl Memory {
         self.arriving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps what is known of a message between its chunks, of which this one has been decoded.
+    /// Keeps the state of a message between its chunks; the chunk with this index has been decoded.
     pub(crate) fn put_back(&self, arrival: Arrival, index: usize) {
-        // A chunk that is missing, or comes twice: the message is not whole.
+        // If a chunk is missing or arrives twice, the message is not whole.
         let room = arrival.room.filter(|_| arrival.next == index);
         let arrival = Arrival { room, next: index + 1, ..arrival };
         if arrival.note.number > 0 {
@@ -260,7 +261,7 @@ impl Memory {
         }
     }
 
-    /// What is known of the message with this note, of which chunks have come; `None` if it failed before.
+    /// The state of the message with this note, of which chunks have arrived; `None` if it failed before.
     pub(crate) fn take_out(&self, note: &Note) -> Option<Arrival> {
         self.arriving().remove(&(note.from, note.number))
     }

@@ -7,7 +7,7 @@ use mpress_selector::Link;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// The version of the measurement: which messages ranks exchange, and when they end. To be raised with each change, since ranks of different versions
+/// The version of the measurement: which messages ranks exchange, and when they end. Raise it with each change, because ranks of different versions
 /// would wait for each other.
 pub(crate) const VERSION: u32 = 2;
 
@@ -16,12 +16,12 @@ const SHORT: usize = 8;
 const SHORT_ROUNDS: u32 = 9;
 /// The length of the first messages for measuring the bandwidth.
 const LONG: usize = 16 << 10;
-/// The number of bytes that a process sends at most in such messages.
+/// The maximum number of bytes that a process sends in such messages.
 const MOST: usize = 1 << 20;
 /// Links and their queues let some bytes pass at once, and connections start slowly, so the first exchange of a length does not count.
 const LONG_ROUNDS: u32 = 4;
 /// The minimum duration of an exchange that shows the bandwidth: this time, and this number of latencies. Longer exchanges are not more exact: their
-/// times differ by when the ranks of a core take turns.
+/// times depend on when the ranks of a core take turns.
 const ENOUGH: Duration = Duration::from_micros(200);
 const LATENCIES: f64 = 4.0;
 
@@ -124,8 +124,8 @@ fn measure_by<X: Exchange>(
     }
 }
 
-/// How many times longer the next messages are, if those of this length must last this many times longer. The first ones tell little, since they may
-/// have passed at once: after them a large step would take long on a slow network.
+/// How many times longer the next messages are, if those of this length must last this many times longer. The first messages tell little, because
+/// they may have passed at once: after them, a large step would take long on a slow network.
 fn growth(len: usize, lack: f64) -> usize {
     match lack {
         4.0.. if len > LONG => 8,
@@ -268,7 +268,7 @@ mod tests {
             let mut messages = Steady(1000 * micros, 0);
             measure(&part, &mut messages).unwrap();
             let sent = messages.1 - SHORT * SHORT_ROUNDS as usize;
-            // Only what is not long enough shows nothing, and then more is sent.
+            // Only exchanges that are too short show nothing; then more is sent.
             assert!((MOST / 2..=MOST).contains(&sent), "{micros} {sent}");
         }
     }

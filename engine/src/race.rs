@@ -1,6 +1,6 @@
-//! Which collectives a message layer makes itself, and which it leaves to others: by what a vote or a call has shown, which is valid for some calls
-//! ([`Outcome`]), or by a race for the shortest time ([`Race`]). All processes count the same calls, and so take the same decisions; the caller exchanges
-//! what they need to know of each other.
+//! Which collectives a message layer performs itself, and which it leaves to the MPI: by a vote or the result of a call, valid for some calls
+//! ([`Outcome`]), or by a race for the shortest time ([`Race`]). All processes count the same calls, and so take the same decisions; the caller
+//! exchanges what they must know of each other.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -14,7 +14,7 @@ pub struct Outcome {
     next: AtomicU32,
 }
 
-/// The largest number of calls for which it is valid.
+/// The maximum number of calls for which an outcome is valid.
 const LONGEST: u32 = 128;
 
 impl Outcome {
@@ -34,14 +34,14 @@ impl Outcome {
         !self.short.load(Ordering::Relaxed)
     }
 
-    /// Whether it is valid for this call.
+    /// Whether the outcome is valid for this call.
     fn stands(&self) -> bool {
         let left = self.left.load(Ordering::Relaxed);
         self.left.store(left.saturating_sub(1), Ordering::Relaxed);
         left > 0
     }
 
-    /// How a call is made, if each shows all processes whether anything got shorter.
+    /// How a call is made, for collectives whose calls show all processes whether anything got shorter.
     pub fn way(&self) -> Way {
         if self.stands() && !self.is_long() { Way::Mpi } else { Way::Compressed }
     }
@@ -71,15 +71,15 @@ impl Way {
     const ALL: [Self; 3] = [Self::Compressed, Self::Raw, Self::Mpi];
 }
 
-/// Decides how a collective is made: in the way that has been fastest. All are tried in turn; then the times
-/// of the slowest process decide for some calls.
+/// Decides how a collective is made: in the way that has been fastest. All ways are tried in turn; then the times of the slowest process decide for
+/// some calls.
 #[derive(Debug, Default)]
 pub struct Race(Mutex<Tries>);
 
 #[derive(Debug, Default)]
 struct Tries {
     way: Way,
-    /// Number of calls for which the outcome is valid, and for which the last one was.
+    /// The number of further calls for which the outcome is valid, and the number for which it was valid at first.
     left: u32,
     stood: u32,
     /// Number of trial calls since then, and the best time per byte of each way in them.
@@ -90,17 +90,17 @@ struct Tries {
 /// The ways of trial calls. A program may alternate two kinds of calls: each way is tried with both.
 const TRIES: [Way; 6] = [Way::Compressed, Way::Raw, Way::Mpi, Way::Mpi, Way::Raw, Way::Compressed];
 
-/// The least number of calls for which an outcome is valid.
+/// The minimum number of calls for which an outcome is valid.
 const SHORTEST: u32 = 8;
 
-/// The part of its time by which the way without compression must be faster.
+/// The way without compression must be faster by its time divided by this.
 const CLEARLY: i32 = 16;
 
 /// Times are compared per this many bytes.
 const PER: f64 = 1e6;
 
 impl Race {
-    /// How this call is made. `minima` computes the minima over all processes, place by place; all of them call it, or none.
+    /// How this call is made. `minima` computes the minima over all processes, element by element; all of them call it, or none.
     ///
     /// # Errors
     /// Those of `minima`.
@@ -121,8 +121,8 @@ impl Race {
         let mine = if best.contains(&None) { [0; 3] } else { best.map(|time| time.map_or(0, micros)) };
         // The largest are found as the minima of the negated ones.
         let mut slowest = minima(mine.map(|time| -time))?.map(|least| -least);
-        // Without compression only if that is clearly faster. Where nothing gets shorter the two are the
-        // same, and the selector learns nothing from messages that it does not see.
+        // Without compression only if that is clearly faster. Where nothing gets shorter, the two are the same, and the selector learns nothing from
+        // messages that it does not see.
         let raw = &mut slowest[Way::Raw as usize];
         *raw = raw.saturating_add(*raw / CLEARLY);
         let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -157,13 +157,12 @@ fn micros(time: Duration) -> i32 {
 mod tests {
     use super::*;
 
-    /// What a process alone has is the minimum.
+    /// With a single process, its values are the minima.
     fn ok(mine: [i32; 3]) -> Result<[i32; 3], ()> {
         Ok(mine)
     }
 
-    /// Makes calls of two lengths in turn, which take this time per byte in each way; returns how the last
-    /// ones were made.
+    /// Makes calls of two lengths in turn, which take this time per byte in each way; returns how the last ones were made.
     fn run(race: &Race, ns: [u64; 3], calls: usize) -> Vec<Way> {
         let made = (0..calls).map(|call| {
             let way = race.way(ok).unwrap();

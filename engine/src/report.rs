@@ -49,7 +49,7 @@ pub struct JobReport {
     /// The results of receiving messages before the program asks for them; `None` if that was off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prediction: Option<Prediction>,
-    /// The time in calls of MPI; `None` if it was not measured.
+    /// The time in MPI calls; `None` if it was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_mpi: Option<InMpi>,
     /// The savings, in one line.
@@ -253,7 +253,7 @@ pub struct About {
     pub passed: Vec<Passed>,
     /// The results of prediction, if the layer predicts.
     pub prediction: Option<Prediction>,
-    /// The time in calls of MPI, if the layer measures it.
+    /// The time in MPI calls, if the layer measures it.
     pub in_mpi: Option<InMpi>,
 }
 

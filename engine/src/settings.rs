@@ -26,7 +26,7 @@ pub struct Settings {
     pub strategy: Strategy,
     /// `MPRESS_HEURISTICS=DIR`: the folder with the files written by `mpress calibrate`.
     pub heuristics: Option<PathBuf>,
-    /// `MPRESS_LINKS=FILE`: the file in which jobs keep what the network is like, for later jobs on the same nodes.
+    /// `MPRESS_LINKS=FILE`: the file in which jobs keep what they know of the network, for later jobs on the same nodes.
     pub links: Option<PathBuf>,
     /// `MPRESS_GUIDE=FILE`: the record of decisions that the guided strategy reads, and that the other strategies write at the end.
     pub guide: Option<PathBuf>,
@@ -34,7 +34,7 @@ pub struct Settings {
     pub threshold: usize,
     /// `MPRESS_REPORT=none|summary|full`.
     pub report: Report,
-    /// `MPRESS_REPORT_FILE=FILE`: the file for the report, instead of standard error; in JSON if the name ends with that.
+    /// `MPRESS_REPORT_FILE=FILE`: the file for the report, instead of standard error; in JSON if the name ends in `.json`.
     pub report_file: Option<PathBuf>,
     /// `MPRESS_SAME_NODE=pass|compress`.
     pub same_node: SameNode,
@@ -67,7 +67,7 @@ pub struct Settings {
     /// The codecs of others that this process has. No variable: a program or a layer names them before it reads the variables
     /// ([`with_vars`](Self::with_vars)).
     pub codecs: Codecs,
-    /// The variables with our prefix that are no settings. They are ignored: modules of clusters set such names, `MPRESS_ROOT` for one.
+    /// The variables with our prefix that are not settings. They are ignored, because environment modules set such names, for example `MPRESS_ROOT`.
     pub unknown: Vec<String>,
 }
 
@@ -192,7 +192,7 @@ impl Settings {
             *path = Some(paths::absolute(value.as_ref()));
             return Ok(());
         }
-        // No valid value has the sign for what is not UTF-8.
+        // No valid value contains the character that replaces what is not UTF-8.
         let value = &*value.to_string_lossy();
         let wrong =
             |expected: String| SettingsError::Value { name: name.into(), value: value.into(), expected };

@@ -1,7 +1,7 @@
 //! Human-readable numbers of bytes.
 
-/// A number such as `4096`, `16KiB` or `8M`; `None` if invalid. K, KB and KiB all are 1024 bytes, M and G with their forms the powers of that, in
-/// capitals or not.
+/// A number such as `4096`, `16KiB` or `8M`; `None` if invalid. K, KB and KiB mean 1024 bytes; M and G, with the same forms, its powers. Capitals do
+/// not matter.
 #[must_use]
 pub fn parse(text: &str) -> Option<usize> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();

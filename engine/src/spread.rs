@@ -1,5 +1,5 @@
-//! The collective operations that need not be left to the MPI although it is not known in advance which messages compress: those that can be done
-//! with direct messages from the owners of the data to all receivers, without leaving a node more often than with the MPI's own algorithm.
+//! The collective operations that need not be left to the MPI, although it is unknown in advance which messages compress: those that can be done with
+//! direct messages from the owners of the data to all receivers, without leaving a node more often than with the MPI's own algorithm.
 
 use crate::hierarchy::Hierarchy;
 
@@ -37,7 +37,7 @@ impl Spread {
         ranks - self.hierarchy.beside(root) <= height || (self.open_mpi && (ranks <= 4 || nodes <= 3))
     }
 
-    /// Whether in an all-gather each rank may send to each other one directly. Open MPI's nonblocking one does this. In MPICH's ring, all blocks but
+    /// Whether each rank may send to each other rank directly in an all-gather. Open MPI's nonblocking one does this. In MPICH's ring, all blocks but
     /// one leave each node.
     #[must_use]
     pub fn may_gather(&self) -> bool {

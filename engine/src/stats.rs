@@ -66,7 +66,7 @@ impl Counters {
         }
     }
 
-    /// A sent message referred to an earlier one.
+    /// Counts a sent message that referred to an earlier one.
     pub(crate) fn referred(&self, raw: usize, wire: usize) {
         let at = self.words.len() - FIELDS;
         self.words[at + MESSAGES].fetch_add(1, Relaxed);

@@ -7,7 +7,7 @@ use std::str::FromStr;
 /// A strategy, as named in `MPRESS_STRATEGY`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strategy {
-    /// Decides for each message by a sample of it and by what has been learned, under the judgement of the clock.
+    /// Decides for each message by a sample of it and by what has been learned; trials by the clock judge the result.
     #[default]
     Adaptive,
     /// PRAcTICaL-MPI's Run-time Adaptive Strategy (section 3), by heuristics and a window of lengths for each kind.

@@ -27,9 +27,8 @@ pub(crate) const MAX_CHUNK: usize = 1 << 20;
 /// Lengths of chunks are multiples of this, so that no element is split.
 const STEP: usize = 8;
 
-/// When a chunk was sent, by its sender's clock in microseconds, modulo 2^32. Time in which the MPI does not take a chunk should not count, as that is
-/// the network's. Layers that write it show their receivers how fast the network is
-/// ([`Engine::came`](crate::Engine::came)).
+/// When a chunk was sent, by its sender's clock in microseconds, modulo 2^32. Time in which the MPI does not accept a chunk should not count, because
+/// the network causes it. Layers that write this time show their receivers how fast the network is ([`Engine::came`](crate::Engine::came)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentAt(u32);
 
@@ -41,7 +40,7 @@ impl SentAt {
         (time > 0).then_some(Self(time))
     }
 
-    /// This long after a moment that is the same for all chunks of this stream.
+    /// The time this long after a moment that is the same for all chunks of the stream.
     #[must_use]
     pub fn after(elapsed: Duration) -> Self {
         // 0 is not a time.

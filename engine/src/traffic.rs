@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 
 /// The minimum length of frames that count. Shorter ones wait for the network's latency and for other processes rather than for bandwidth.
 pub(crate) const LONG: usize = 32 << 10;
-/// The minimum number of bytes of chunks that show how fast the network is: fewer may pass at once, after a pause, on a link that is limited to a rate.
+/// The minimum number of bytes of chunks that show how fast the network is: on a link that is limited to a rate, fewer may pass at once after a
+/// pause.
 pub(crate) const TRAIN: usize = 256 << 10;
 /// The number of bytes in one direction after which the selector is told. The system buffers only a small part of that.
 const ENOUGH: usize = 4 << 20;
 
-/// But not before this time has passed: a program often receives messages that have already arrived in quick succession.
+/// The selector is not told before this time has passed: a program often receives, in quick succession, messages that arrived earlier.
 const LONG_ENOUGH: Duration = Duration::from_millis(10);
 
 /// The waiting of all threads since the selector was told last.

@@ -1,8 +1,8 @@
-//! Measures how long a process waits for long messages, from which the selector learns the bandwidth: a message layer makes its waiting calls
-//! [`during`], and says what was sent, received, encoded and decoded in them.
+//! Measures how long a process waits for long messages, from which the selector learns the bandwidth: a message layer makes its waiting calls with
+//! [`during`], and reports what was sent, received, encoded and decoded in them.
 //!
-//! Only waiting calls count in which long frames were completely sent or received ([`Engine::waited`]). The time for encoding and decoding in these calls is
-//! subtracted. Of messages in chunks, [`Pace`] sees how fast they come ([`Engine::came`]).
+//! Only waiting calls in which long frames were completely sent or received count ([`Engine::waited`]). The time for encoding and decoding in these
+//! calls is subtracted. For messages in chunks, [`Pace`] measures how fast they arrive ([`Engine::came`]).
 
 mod pace;
 
@@ -42,7 +42,7 @@ struct Moment {
 }
 
 impl Moment {
-    /// The bytes of chunks that came since an earlier moment, and the time; `None` if that was in another call.
+    /// The bytes of chunks that arrived since an earlier moment, and the time; `None` if that was in another call.
     fn since(&self, earlier: &Self) -> Option<(usize, Duration)> {
         let is_later = self.call == earlier.call && self.came >= earlier.came;
         is_later.then(|| (self.came - earlier.came, self.at.saturating_duration_since(earlier.at)))
@@ -54,7 +54,7 @@ fn call() -> u64 {
     CALL.get().number
 }
 
-/// A chunk of this many bytes has come. Returns this moment, if it is in a waiting call.
+/// Counts the arrival of a chunk of this many bytes. Returns this moment, if it is in a waiting call.
 fn came(bytes: usize) -> Option<Moment> {
     let before = CALL.get();
     let came = before.came + bytes;
@@ -62,14 +62,14 @@ fn came(bytes: usize) -> Option<Moment> {
     (before.number > 0).then(|| Moment { call: before.number, at: Instant::now(), came })
 }
 
-/// A frame of this many bytes has been sent, or all of a message in chunks.
+/// Reports that a frame of this many bytes, or all of a message in chunks, has been sent.
 pub fn sent(bytes: usize) {
     if Engine::counts(bytes) {
         CALL.set(Call { sent: CALL.get().sent + bytes, ..CALL.get() });
     }
 }
 
-/// A frame of this many bytes has been received, or all of a message in chunks.
+/// Reports that a frame of this many bytes, or all of a message in chunks, has been received.
 pub fn received(bytes: usize) {
     if Engine::counts(bytes) {
         CALL.set(Call { received: CALL.get().received + bytes, ..CALL.get() });
@@ -95,9 +95,9 @@ pub fn during_long<R>(engine: &Engine, bytes: usize, call: impl FnOnce() -> R) -
     if Engine::counts(bytes) { during(engine, call) } else { call() }
 }
 
-/// Makes a call that may wait for messages. What is sent and received by this thread meanwhile, and the time, count for this engine.
+/// Makes a call that may wait for messages. What this thread sends and receives in the meantime, and the time, count for this engine.
 pub fn during<R>(engine: &Engine, call: impl FnOnce() -> R) -> R {
-    /// Of the next call.
+    /// The number of the next call.
     static NUMBER: AtomicU64 = AtomicU64::new(1);
     /// Continues the outer call, also if this one panics.
     struct Outer(Call);
@@ -122,7 +122,7 @@ pub fn during<R>(engine: &Engine, call: impl FnOnce() -> R) -> R {
 mod tests {
     use super::*;
 
-    /// The moments at which two chunks come in one call.
+    /// The moments at which two chunks arrive in one call.
     fn two_chunks() -> [Moment; 2] {
         during(&Engine::default(), || [1000, 500].map(|bytes| came(bytes).unwrap()))
     }

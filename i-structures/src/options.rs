@@ -21,7 +21,7 @@ pub enum Caching {
 /// What an owner does with a request for a block that is not full (section 3.3 of the paper).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deferral {
-    /// Sends the elements that are full immediately, and each other one when it is stored. Readers continue as early as possible.
+    /// Sends the full elements immediately, and each of the others when it is stored. Readers continue as early as possible.
     Element,
     /// Sends the block when its last element is stored: one message per request. A program in which an element of a block depends, through another
     /// rank, on another element of the same block cannot continue.

@@ -7,8 +7,8 @@ pub type Tag = u64;
 ///
 /// A message `M` identifies a call: an [`Id`](crate::Id) or a whole [`Envelope`](crate::Envelope).
 pub trait Predictor<M> {
-    /// The predicted next call. `tag` is the position in the program of that call, if known in advance (the `pre-receive(tag)` of the paper); the
-    /// tag-based predictors of the paper predict nothing without it.
+    /// The predicted next call. `tag` is the position of that call in the program, if it is known in advance (the `pre-receive(tag)` of the paper);
+    /// without it, the tag-based predictors of the paper predict nothing.
     ///
     /// `None` counts as a miss.
     fn predict(&self, tag: Option<Tag>) -> Option<M>;

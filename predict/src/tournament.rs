@@ -41,7 +41,7 @@ const SETTLED: u32 = 64;
 /// Predicts by a tournament of experts on the history of a rank. The expert whose hit rate at its present confidence is highest makes the prediction.
 ///
 /// A match that has held for 64 calls is settled: while it holds, no other expert predicts or learns. The same applies to the structure expert if its
-/// messages were right for that long.
+/// messages have been right for as many calls.
 ///
 /// [`new`](Self::new) allocates all memory, at most 64 KiB; nothing is allocated later. History that does not fit is forgotten.
 #[derive(Clone, Debug)]

@@ -1,11 +1,11 @@
-//! Whether predicting pays, by the time that it has gained and lost. The clock is the caller's.
+//! Whether prediction pays, by the time that it has gained and lost. The caller has the clock.
 
 use core::time::Duration;
 
-/// Number of receive calls after which the trial is evaluated.
+/// The number of receive calls in a window.
 const WINDOW: u32 = 256;
 
-/// Greatest length of a pause, in windows.
+/// The maximum length of a pause, in windows.
 const LONGEST_PAUSE: u32 = 64;
 
 /// Estimated loss of a call that polls the MPI instead of waiting in it.
@@ -14,8 +14,9 @@ const ASKING: Duration = Duration::from_micros(1);
 /// One in this many calls of the predictor is timed.
 const TIMED: u32 = 16;
 
-/// Decides whether it pays to receive messages ahead, by the calls that a predictor expects: in each window of 256 receive calls, more time must be gained
-/// than lost. Otherwise there is a pause of 1, 2, 4 ... 64 windows, in which the predictor is to observe nothing, and nothing to be looked for.
+/// Decides whether it pays to receive messages ahead of the calls that a predictor expects: in each window of 256 receive calls, more time must be
+/// gained than lost. Otherwise there is a pause of 1, 2, 4 ... 64 windows, in which the predictor must not observe calls, and no messages are looked
+/// for.
 #[derive(Clone, Debug)]
 pub struct Trial {
     /// Calls left in the window or the pause.
@@ -27,7 +28,7 @@ pub struct Trial {
     lost: Duration,
     /// Nanoseconds gained before this window.
     gained: i64,
-    /// Duration of the last step, by which the call that contained it may have returned later.
+    /// The duration of the last search, by which its call may have returned later.
     last: Duration,
 }
 
@@ -71,22 +72,22 @@ impl Trial {
         self.left.is_multiple_of(TIMED)
     }
 
-    /// A call that is timed took the predictor this time.
+    /// Reports that the predictor took this time for its part of a timed call.
     pub fn took(&mut self, time: Duration) {
         self.lost += time * TIMED;
     }
 
-    /// A call that waits has looked for messages for this time.
+    /// Reports that a waiting call has looked for messages for this time.
     pub fn looked(&mut self, time: Duration) {
         self.last = time;
     }
 
-    /// A call is about to poll instead of waiting.
+    /// Reports that a call is about to poll instead of waiting.
     pub fn waits(&mut self) {
         self.lost += ASKING;
     }
 
-    /// Ends the search for good.
+    /// Ends prediction for good.
     pub fn end(&mut self) {
         (self.pauses, self.left) = (true, u32::MAX);
     }

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Withdraws the names that neither these MPIs nor any other loaded library has.
 pub(crate) fn what_is_missing(mpis: &[Mpi]) {
-    // Once: two threads would undo each other's protection of the same page. A thread that comes meanwhile
+    // Once: two threads would undo each other's protection of the same page. In the meantime, another thread
     // may still find a name.
     static DONE: AtomicBool = AtomicBool::new(false);
     if mpis.is_empty() || DONE.swap(true, Ordering::Relaxed) {

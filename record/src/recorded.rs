@@ -30,8 +30,8 @@ impl Recorded {
         Self { calls, kept: Kept { seen, seen_bytes, messages, bytes }, failed }
     }
 
-    /// What to tell the user at the end of a run on this number of ranks. `trace` and `samples`: the folders of receive calls and of messages, if they were to
-    /// be recorded.
+    /// What to tell the user at the end of a run on this number of ranks. `trace` and `samples`: the folders of receive calls and of messages, if
+    /// they were to be recorded.
     #[must_use]
     pub fn lines(&self, trace: Option<&Path>, samples: Option<&Path>, ranks: u64) -> Vec<String> {
         let Self { calls: Written { calls, missing, .. }, kept, failed } = self;
@@ -69,7 +69,7 @@ mod tests {
         assert_eq!(all.lines(trace, samples, 4), ["7 receive calls are recorded in t", of_messages]);
         assert_eq!(all.lines(None, samples, 4), [of_messages]);
         assert_eq!(all.words(), [7, 0, 2, 5, 1 << 20, 3 << 20, 0]);
-        // Where nothing was recorded, since it could not be.
+        // Nothing was recorded, because nothing could be.
         let none = Recorded::of_words([0, 0, 0, 5, 0, 1, 3]);
         assert_eq!(none.lines(trace, samples, 4), ["3 of 4 ranks could not record all"]);
         let some = Recorded::of_words([7, 2, 0, 0, 0, 0, 1]).lines(trace, samples, 4);

@@ -1,5 +1,5 @@
-//! Maps a communicator to its context through an attribute. Each thread caches the context of the communicator it used last, because an
-//! attribute lookup takes some 50 ns in the MPIs, which is much for a short message.
+//! Maps a communicator to its context through an attribute. Each thread caches the context of the communicator that it used last, because an
+//! attribute lookup takes some 50 ns in the MPIs, a long time for a short message.
 
 use crate::context::Context;
 use crate::error::{Error, Result, mpi_error};

@@ -15,7 +15,7 @@
 const EPOCHS: u64 = 8;
 const SHORTEST_NS: u64 = 31_250_000;
 
-/// The length of an epoch at this time, and the number of rounds of which one is a trial. At first, epochs are short and trials frequent, so that a
+/// The length of an epoch at this time, and how rare trials are: one round in this many. At first, epochs are short and trials frequent, so that a
 /// large loss is found within three seconds. Later, epochs are long, for small differences and programs with long iterations, and trials are rare.
 /// The schedule changes at ends of rounds.
 fn schedule(now_ns: u64) -> (u64, u64) {

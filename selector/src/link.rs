@@ -6,8 +6,7 @@
 pub struct Link {
     /// The fixed time of a message in microseconds.
     pub latency_us: f64,
-    /// The bandwidth of one rank while the ranks around it also send, in MB/s (10^6 bytes a
-    /// second).
+    /// The bandwidth of one rank while the ranks around it also send, in MB/s (10^6 bytes a second).
     pub bandwidth_mb_s: f64,
 }
 

@@ -1,27 +1,27 @@
-//! Whether it pays to keep the messages of a channel, so that later ones refer to them.
+//! Whether it pays to keep the messages of a channel, so that later ones can refer to them.
 
 use crate::Link;
 
-/// What it takes to keep a message and to refer to another one, at both ends together, in nanoseconds a byte: two copies, and slower encoding
-/// (`benches/record/diffpack.txt`). It is not measured here: what a few encodings take says more of interrupts than of that.
+/// The time that it takes to keep a message and to refer to another one, at both ends together, in nanoseconds per byte: two copies, and slower
+/// encoding (`benches/record/diffpack.txt`). It is not measured here, because the times of a few encodings say more about interrupts.
 const PRICE_NS: f64 = 0.4;
-/// The least part of the wire that must be saved.
+/// The minimum fraction of the wire that must be saved.
 const LEAST: f64 = 0.01;
-/// The first messages of a cycle are a trial: those with a set bit refer to nothing, so that the two can be compared. They are in the order of
-/// Thue and Morse, which suits programs that send two or four kinds of messages in turn. Fewer were misled by messages that grow.
+/// The first messages of a cycle are a trial: those with a set bit refer to nothing, for comparison. The bits are the Thue-Morse sequence, which
+/// suits programs that send two or four kinds of messages in turn. Shorter trials were misled by messages that grow.
 const TRIAL: u32 = 8;
 const PLAIN: u32 = 0b1001_0110;
 const CYCLE: u32 = 512;
-/// If this number of messages was kept, and the receiver never said so, no answers come.
+/// If more messages than this in a row were kept, and the receiver has reported none of them as kept, no answers are expected.
 const UNANSWERED: u32 = 16;
-/// Messages that are not kept after the first judgement against it; after each other one twice as many, up to the greatest number.
+/// The number of messages that are not kept after the first judgement against it. Each further judgement doubles it, up to the maximum.
 const REST: u32 = 64;
 const LONGEST_REST: u32 = 1 << 14;
 
 /// What to do with a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recalled {
-    /// It is encoded as if there was no memory.
+    /// It is encoded as if there were no memory.
     Nothing,
     /// It is kept at both ends.
     Kept,
@@ -29,7 +29,7 @@ pub enum Recalled {
     Referring,
 }
 
-/// What messages of a trial take on the wire, with a reference or without.
+/// The bytes of the messages of a trial, with a reference or without.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     count: u32,
@@ -38,22 +38,22 @@ struct Sum {
 }
 
 impl Sum {
-    /// Bytes for each byte of the messages.
+    /// Wire bytes per byte of the messages.
     fn fraction(&self) -> f64 {
         self.wire / self.raw.max(1.0)
     }
 }
 
-/// Decides for the messages of one channel, from what they take with a reference and without.
+/// Decides for the messages of one channel, from their lengths on the wire with a reference and without.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Recall {
     plain: Sum,
     referring: Sum,
-    /// Messages of the cycle that had a reference.
+    /// The number of messages of the cycle for which there was a reference.
     turn: u32,
-    /// Messages in turn that had none.
+    /// The number of messages in a row for which there was none.
     without: u32,
-    /// Messages for which nothing is kept.
+    /// The number of further messages for which nothing is kept.
     rest: u32,
     last_rest: u32,
 }
@@ -78,8 +78,8 @@ impl Recall {
         if turn < TRIAL && PLAIN >> turn & 1 == 1 { Recalled::Kept } else { Recalled::Referring }
     }
 
-    /// Reports that a message that was kept was encoded. Judges after a trial whether the link to other processes takes longer for the bytes that are
-    /// saved than it takes to save them; without a link, whether any are.
+    /// Reports that a kept message was encoded. After a trial, judges whether references save enough bytes, and, with a link to other processes,
+    /// whether the link would take longer for the saved bytes than it takes to save them.
     pub fn encoded(&mut self, referring: bool, raw_len: usize, wire_len: usize, link: Option<Link>) {
         if self.turn == 0 || self.turn > TRIAL {
             return;
@@ -103,7 +103,7 @@ impl Recall {
         }
     }
 
-    /// The receiver does not answer: nothing is kept for some time.
+    /// Stops keeping messages for some time, for example because the receiver does not answer.
     pub fn pause(&mut self) {
         let rest = if self.last_rest == 0 { REST } else { (2 * self.last_rest).min(LONGEST_REST) };
         *self = Self { rest, last_rest: rest, ..Self::default() };
@@ -122,7 +122,7 @@ mod tests {
 
     const GIGABIT: Link = crate::DEFAULT_LINK;
 
-    /// The number of 1,000 messages that refer to an earlier one, if that makes their wires this much shorter.
+    /// How many of 1,000 messages refer to an earlier one, if a reference makes their wires this much shorter.
     fn referring(saved: usize, link: Link) -> usize {
         let mut recall = Recall::default();
         (0..1000)

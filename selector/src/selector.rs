@@ -15,16 +15,16 @@ use mpress_codec::Kind;
 
 const KINDS: usize = Kind::ALL.len();
 
-/// For the decision whether to read a message: no codec compresses to less than this fraction, and the gain of that must exceed this many
+/// For the decision whether to read a message: no codec compresses to less than this fraction, and the gain at that fraction must exceed this many
 /// nanoseconds, the time of four reads with cold caches, because not every read gains.
 const LEAST_FRACTION: f64 = 0.1;
 const LOOKS_NS: f64 = 12e3;
 
 /// After this many messages without a gain, half of the messages of that kind and length are read; after as many of those, a quarter, and so on, down
-/// to one in 2 to the power of the last.
+/// to one in 2^n for the second number, n.
 const PATIENCE: u8 = 8;
 const RAREST: u8 = 4;
-/// A message that takes this many nanoseconds raw is always read: that is a hundred times as long as a read with cold caches.
+/// A message that takes this many nanoseconds raw is always read: that is more than fifty times as long as a read with cold caches.
 const READ_NS: f64 = 200e3;
 
 /// The shortest message of which a part is encoded to learn about an unknown codec.
@@ -60,7 +60,7 @@ pub struct Gain {
 pub enum Mechanism {
     /// Messages too short to gain are not read.
     Length,
-    /// Of messages like those that did not gain, only few are read.
+    /// Few messages like those that did not gain are read.
     Idle,
     /// A message is decided on by a sample of it.
     Sample,
@@ -198,7 +198,7 @@ impl Selector {
         self.admit(kind, len).filter(|_| way == Way::Decided)
     }
 
-    /// Of messages of this kind and length, which take this time raw, one in 2 to the power of the result is read.
+    /// Returns n if one in 2^n messages of this kind and length, which take this time raw, is read.
     #[inline(never)]
     fn rarity(&self, kind: Kind, len: usize, raw_ns: f64) -> u8 {
         if raw_ns >= READ_NS || !self.has(Mechanism::Idle) {

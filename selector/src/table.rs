@@ -102,8 +102,8 @@ impl Cell {
         self.pace += part / 2.0 * (1.0 - self.pace);
     }
 
-    /// The expected fraction of a message, of which frames have at least this fraction. If hope applies, the result is smaller until the codec is
-    /// known.
+    /// The expected fraction of a message, at least `shortest`, the fraction that the shortest frame has. `hoped` makes it smaller; the effect
+    /// shrinks as the codec is observed.
     #[inline]
     fn fraction(&self, shortest: f64, hoped: bool) -> f64 {
         let doubt = 1.0 / (1.0 + self.seen);

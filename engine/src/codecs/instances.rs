@@ -22,7 +22,7 @@ pub(crate) struct Instances {
 }
 
 impl Instances {
-    /// None yet, of this table.
+    /// No instances yet, of the codecs in this table.
     pub(crate) fn of(table: Arc<Table>) -> Self {
         let encoders = || (0..table.len()).map(|_| Default::default()).collect();
         Self {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// The number of words that a process contributes to the handshake for codecs of others: two for each private id.
 pub(crate) const WORDS: usize = 2 * IDS;
 
-/// The number of private ids. What processes have in common is a bit for each.
+/// The number of private ids. A bit for each says whether processes have its codec in common.
 const IDS: usize = 64;
 const _: () = assert!(*CodecId::PRIVATE.end() as usize - *CodecId::PRIVATE.start() as usize == IDS - 1);
 
@@ -38,9 +38,9 @@ impl Prior {
 }
 
 impl Row {
-    /// A row for a codec of others, with the id and the name that it says of itself ([`mpress_codec::Codec`]) and this version of its format. The engine
-    /// uses [`encoder`](mpress_codec::Codec::encoder) and [`decoder`](mpress_codec::Codec::decoder), which it makes as often as threads need them at the
-    /// same time; decoders are reset before each message. A static variable is the place for it:
+    /// A row for a codec of others, with the id and the name from its [`mpress_codec::Codec`] and this version of its format. The engine makes as
+    /// many of its [encoders](mpress_codec::Codec::encoder) and [decoders](mpress_codec::Codec::decoder) as threads use at the same time, and resets
+    /// decoders before each message. Put the row into a static variable:
     ///
     /// ```
     /// # use mpress::{Decode, DecodeError, Encode, Out, Reset};
@@ -88,14 +88,14 @@ impl Row {
         Self { name: C::NAME, setting: 0, wire: version, member: member::<C>, adaptive: &[], prior: None }
     }
 
-    /// The same codec, considered by the adaptive strategy for messages of these kinds. Without this it is for none of them. The strategy that is fixed on
+    /// The same codec, considered by the adaptive strategy for messages of these kinds. Without this, there are none. The strategy that is fixed on
     /// the codec uses it for all kinds in either case.
     #[must_use]
     pub const fn for_kinds(self, kinds: &'static [Kind]) -> Self {
         Self { adaptive: kinds, ..self }
     }
 
-    /// The same codec, of which this is expected. Without this it is expected to gain nothing until it has been tried.
+    /// The same codec, with these expectations. Without them it is expected to gain nothing until it has been tried.
     #[must_use]
     pub const fn with_prior(self, prior: Prior) -> Self {
         Self { prior: Some(prior), ..self }
@@ -143,26 +143,26 @@ pub enum CodecsError {
         /// Their id.
         id: CodecId,
     },
-    /// Settings, heuristics and reports could not have the name.
+    /// The name is not allowed in settings, heuristics and reports.
     #[error("{0:?} is no name of a codec: 1 to {longest} of the characters a to z, 0 to 9 and -", longest = LONGEST)]
     Name(&'static str),
     /// Another codec, perhaps one of the engine's own, has the same name.
     #[error("there are two codecs with the name {0}")]
     SameName(&'static str),
-    /// A prior that no codec has; [`Prior`] says what is possible.
+    /// A prior outside the limits in [`Prior`].
     #[error("no codec is like the prior of {0}: {1:?}")]
     Prior(&'static str, Prior),
-    /// The adaptive strategy cannot compare that many.
+    /// There are more codecs for a kind than the adaptive strategy can compare.
     #[error("there are {codecs} codecs for messages of kind {}, but the adaptive strategy compares at most {}", .kind.name(), Selector::CANDIDATES)]
     TooMany {
         /// The kind of the messages.
         kind: Kind,
-        /// The number of the engine's own codecs for them, and of these.
+        /// The number of codecs for them, with the engine's own.
         codecs: usize,
     },
 }
 
-/// The maximum length of a name: as much as a column of the report has.
+/// The maximum length of a name: the width of a column in the report.
 const LONGEST: usize = 17;
 
 impl Codecs {
@@ -224,7 +224,7 @@ impl Codecs {
         Codec::all().chain(self.others()).map(Codec::name)
     }
 
-    /// Those of these codecs that engines do not use, because processes have not agreed on them: the name, id and version of each.
+    /// The codecs that engines do not use, because processes have not agreed on them: the name, id and version of each.
     pub fn not_agreed(&self) -> impl Iterator<Item = (&'static str, CodecId, u8)> {
         let not = self.named.iter().filter(move |(id, _)| self.agreed & bit(*id) == 0);
         not.map(|(id, codec)| (codec.name(), *id, codec.wire()))
@@ -240,12 +240,12 @@ impl Codecs {
         Arc::new(Table::with(agreed.map(|(_, codec)| *codec)))
     }
 
-    /// The same codecs, where all processes have those of these bits in common.
+    /// The same codecs, of which all processes have those whose bits are set.
     pub(crate) fn agreed(&self, bits: u64) -> Self {
         Self { agreed: bits, ..self.clone() }
     }
 
-    /// For each private id a word that stands for its codec, by the hash; 0 if there is none.
+    /// For each private id, the hash of its codec; 0 if there is none.
     pub(crate) fn digests(&self, hash: impl Fn(&(u8, &str, u8)) -> u64) -> [u64; IDS] {
         let mut words = [0; IDS];
         for (id, codec) in &self.named {

@@ -24,7 +24,7 @@ impl Default for Table {
 }
 
 impl Table {
-    /// The engine's own rows and these. Together there are fewer than 256: no two of others have the same id.
+    /// The engine's own rows and these, fewer than 256 in total: codecs of others have different ids.
     pub(crate) fn with(others: impl IntoIterator<Item = Codec>) -> Self {
         let rows: Vec<_> = TABLE.iter().map(Codec).chain(others).collect();
         let mut readers = [NONE; 256];
@@ -85,7 +85,7 @@ impl Table {
         self.rows.iter().map(|codec| Offered { name: codec.name(), kinds: kinds(*codec) }).collect()
     }
 
-    /// What to expect of codecs of which these behaviours say nothing for a kind.
+    /// The priors of codecs, for each codec and kind that these behaviours do not contain.
     pub(crate) fn priors(&self, known: &[Behaviour<'_>]) -> Vec<Behaviour<'static>> {
         let all = self.rows.iter().flat_map(|codec| {
             let prior = move |kind: &Kind| Some(codec.0.prior?.behaviour(codec.name(), *kind));

@@ -1,4 +1,4 @@
-//! Messages that may refer to earlier ones, in frames with notes: format, `docs/format/frame.md`, section "Notes".
+//! Messages that may refer to earlier ones, in frames with notes. Format: `docs/format/frame.md`, section "Notes".
 
 use super::Engine;
 use crate::blocks::BLOCK;
@@ -12,7 +12,8 @@ use mpress_selector::Link;
 use std::mem::MaybeUninit;
 
 impl Engine {
-    /// The same for a message that may refer to an earlier one. Without a reference and without news for its receiver it is a frame like any other.
+    /// Like [`pack`](Self::pack), for a message that may refer to an earlier one. If the message is not kept and there is no news for its receiver,
+    /// its frame has no note.
     pub(super) fn pack_noted(
         &self,
         setting: Setting,
@@ -55,7 +56,7 @@ impl Engine {
         })?
     }
 
-    /// Counts a message that is kept, and tells its channel what it took.
+    /// Counts a kept message, and reports its length on the wire to its channel.
     pub(super) fn report_kept(
         &self,
         memory: &Memory,
@@ -69,7 +70,7 @@ impl Engine {
         memory.encoded(key, refers, wire_len, link);
     }
 
-    /// The link, if its speed matters: a strategy that decides by a rule compresses whatever it costs.
+    /// The link, if its speed matters: a strategy that decides by a rule compresses at any cost.
     pub(super) fn link_of(&self, plan: &Plan) -> Option<Link> {
         (!plan.is_rule()).then(|| self.decider.link())
     }
@@ -85,7 +86,7 @@ impl Engine {
         let mut arrival = memory.arrive(note, out.len())?;
         let payload = |reference: Option<&[u8]>, out: Out<'_>| self.decode_payload(incoming, reference, out);
         let decoded = arrival.decode(0..incoming.raw_len(), out, payload);
-        // Out of memory: it may be decoded later.
+        // Out of memory: the message may be decoded later.
         if !matches!(decoded, Err(FrameError::Codec(_))) {
             memory.settle(arrival, decoded.is_ok().then_some(0));
         }

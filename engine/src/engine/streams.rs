@@ -184,7 +184,7 @@ impl Engine {
         memory.keep(channel, len, fill)
     }
 
-    /// A stream that begins with this chunk; the raw message if there is none because it is not worth compressing, or if out of memory.
+    /// A stream that begins with this chunk; the raw message if there is no chunk because compression does not pay, or if out of memory.
     fn stream(
         &self,
         (stream, setting, plan, to): (Stream, Setting, Plan, Destination),
@@ -252,8 +252,8 @@ impl Engine {
         Some(chunk)
     }
 
-    /// Reports that `bytes` bytes of tails from other nodes came within `time`, while this process only waited for them, and that a sender sent its
-    /// part of them within `sent` ([`SentAt`](crate::SentAt)). From this the selector learns the bandwidth.
+    /// Reports that `bytes` bytes of tails from other nodes arrived within `time`, while this process only waited for them, and that a sender sent
+    /// its part of them within `sent` ([`SentAt`](crate::SentAt)). From this the selector learns the bandwidth.
     pub fn came(&self, bytes: usize, time: Duration, sent: Duration) {
         if bytes >= traffic::TRAIN {
             self.decider.came(bytes, time, sent);
@@ -384,7 +384,7 @@ impl Engine {
     }
 }
 
-/// A part of a message, from the copy that is kept if there is one, and what it refers to.
+/// The reference of a part of a message, and the part itself, from the kept copy if there is one.
 fn part<'a>(
     keeping: Option<&'a Keeping>,
     range: Range<usize>,

@@ -13,7 +13,7 @@ pub(crate) const VERSION: u8 = 5;
 /// The longest message a frame can carry, in bytes.
 pub(crate) const MAX_RAW_LEN: u64 = (1 << 48) - 1;
 
-/// In the byte of the kind: a note follows the header.
+/// The bit of the kind's byte that says that a note follows the header.
 const NOTED: u8 = 1 << 4;
 
 /// The positions of the mark.

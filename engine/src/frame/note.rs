@@ -1,11 +1,11 @@
-//! The note of a frame: what both sides keep of their messages. Normative: `docs/format/frame.md`, section "Notes".
+//! The note of a frame: which messages both sides keep. Normative: `docs/format/frame.md`, section "Notes".
 
 use mpress_codec::{DecodeError, DecodeErrorKind};
 
 /// Length of a note in bytes.
 pub(crate) const NOTE: usize = 40;
 
-/// A note. Numbers are of messages in one direction between two processes; 0 is none.
+/// A note. Messages in one direction between two processes are numbered; 0 stands for none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Note {
     /// The rank of the frame's sender.
@@ -14,15 +14,15 @@ pub(crate) struct Note {
     pub(crate) number: u32,
     /// The message that it refers to.
     pub(crate) reference: u32,
-    /// A message that the receiver need not keep any longer.
+    /// A message that the receiver need no longer keep.
     pub(crate) release: u32,
-    /// A message from its receiver that the frame's sender has dealt with after many later ones.
+    /// A message from the receiver of the frame that the sender has dealt with after many later ones.
     pub(crate) late: u32,
-    /// One more than the greatest number of a message from its receiver that the frame's sender has dealt with.
+    /// One more than the greatest number of a message from the receiver of the frame that the sender has dealt with.
     pub(crate) above: u32,
-    /// Bit i: it has dealt with message `above` - 1 - i.
+    /// Bit i: the sender has dealt with message `above` - 1 - i.
     pub(crate) dealt: u64,
-    /// Bit i: it keeps that message.
+    /// Bit i: the sender keeps that message.
     pub(crate) kept: u64,
 }
 

@@ -6,9 +6,11 @@
 use super::{digest, hash};
 use std::collections::HashMap;
 
-/// A word for the host of this process, at most [`LARGEST`](super::LARGEST) and equal in all processes there. Nodes may be network namespaces of one machine.
+/// A word that identifies the host of this process, at most [`LARGEST`](super::LARGEST) and the same in all processes there. Nodes may be network
+/// namespaces of one machine.
 ///
-/// It is made of what Linux tells in `/proc`: boot, host name and network namespace. What cannot be read is left out, so without `/proc` all hosts are the same.
+/// It is a hash of what Linux says in `/proc`: boot, host name and network namespace. What cannot be read is left out, so without `/proc` all hosts
+/// are the same.
 #[must_use]
 pub fn host() -> u64 {
     let read = |file: &str| std::fs::read_to_string(file).unwrap_or_default();
@@ -25,8 +27,8 @@ pub fn nodes(hosts: &[u64]) -> Vec<i32> {
     hosts.iter().zip(0..).map(|(host, rank)| *lowest.entry(*host).or_insert(rank)).collect()
 }
 
-/// A number of the hosts and how many ranks each has, from the hosts of all ranks: the same for all jobs there, until a host starts anew. For
-/// [`Engine::start`](crate::Engine::start).
+/// A number that identifies the hosts and the number of ranks on each, from the hosts of all ranks: the same for all such jobs until a host reboots.
+/// For [`Engine::start`](crate::Engine::start).
 #[must_use]
 pub fn place(hosts: &[u64]) -> u64 {
     let mut hosts = hosts.to_vec();

@@ -5,30 +5,30 @@ use crate::frame::{FrameError, Note};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-/// Notes that tell the same news. A frame may be lost, and with it what it says.
+/// The number of notes that repeat the same news, because a frame may be lost.
 const TOLD: u8 = 3;
-/// Frames between two such notes.
+/// The number of frames from one of these notes to the next.
 const BETWEEN: u8 = 16;
 
-/// The greatest number of those; a sender waits for no more.
+/// The maximum number of late messages; a sender waits for no more.
 const MOST_LATE: usize = super::MOST_UNDER_WAY;
 
-/// What has come, by the rank of the process that sent it.
+/// What has arrived, by the rank of the process that sent it.
 #[derive(Default)]
 pub(super) struct Receiver(HashMap<u32, Peer>);
 
 struct Peer {
     /// One more than the greatest number of a message that has been dealt with.
     above: u32,
-    /// Bit i: so has message `above` - 1 - i, and it is kept.
+    /// Bit i: message `above` - 1 - i has been dealt with, and is kept.
     dealt: u64,
     kept: u64,
-    /// Bit i: a note has said so.
+    /// Bit i: a note has reported that.
     told: u64,
     messages: HashMap<u32, Arc<Kept>>,
-    /// Messages that have no bit any longer, and of which no note has told.
+    /// Messages that have no bit and that no note has reported.
     late: VecDeque<u32>,
-    /// Notes that are still to tell this, and frames since the last one.
+    /// The number of notes that must still report the news, and of frames since the last note.
     news: u8,
     since: u8,
 }
@@ -72,14 +72,14 @@ impl Peer {
 }
 
 impl Receiver {
-    /// Whether a frame to this process should say what has come.
+    /// Whether a frame to this process should report what has arrived.
     pub(super) fn owes(&mut self, peer: u32) -> bool {
         let Some(peer) = self.0.get_mut(&peer) else { return false };
         peer.since = peer.since.saturating_add(1);
         peer.news == TOLD || !peer.late.is_empty() || peer.news > 0 && peer.since >= BETWEEN
     }
 
-    /// What a note to this process says of its messages.
+    /// Completes a note to this process with what it reports about the messages from there.
     pub(super) fn answer(&mut self, peer: u32, note: Note) -> Note {
         let Some(peer) = self.0.get_mut(&peer) else { return Note { above: 1, ..note } };
         (peer.news, peer.since) = (peer.news.saturating_sub(1), 0);
@@ -88,7 +88,7 @@ impl Receiver {
         Note { above: peer.above, dealt: peer.dealt, kept: peer.kept, late, ..note }
     }
 
-    /// The message that a new one refers to, and whether the new one may be kept: not if it has come before.
+    /// Returns the message that a new one refers to, and whether the new one may be kept: not if it has arrived before, or too late.
     pub(super) fn arrive(
         &mut self,
         note: &Note,
@@ -111,7 +111,7 @@ impl Receiver {
         Ok((reference, is_new))
     }
 
-    /// A message has been dealt with, and is kept or not. A late one is not kept.
+    /// Records that a message has been dealt with, and keeps it if it is given. A late one is not kept.
     pub(super) fn settle(&mut self, note: &Note, message: Option<Arc<Kept>>) {
         let Some(peer) = self.0.get_mut(&note.from).filter(|_| note.number > 0) else { return };
         if note.number >= peer.above {

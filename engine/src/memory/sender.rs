@@ -6,16 +6,17 @@ use mpress_selector::{Link, Recall, Recalled};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Weak};
 
-/// Messages of a channel that the receiver has not dealt with yet. More are not kept: each waits for the same answer.
+/// The maximum number of kept messages of a channel that the receiver has not dealt with yet. Further ones are not kept: all wait for the same
+/// answer.
 const UNDER_WAY: usize = 4;
-/// Messages of a channel that are usually kept at the same time: two under way, the one that new ones refer to, and one that the receiver may still
-/// need.
+/// The number of messages of a channel that are usually kept at the same time: two under way, the one that new ones refer to, and one that the
+/// receiver may still need.
 const COPIES: usize = 4;
-/// Messages under way that are left for those that other threads have begun.
+/// The number of messages under way that are left for messages that other threads have begun.
 const SPARE: usize = 8;
-/// Messages in turn that are not kept because no answer to the earlier ones has come; then the channel rests.
+/// After this number of messages in a row that were not kept because earlier ones had no answer, the channel rests.
 const UNANSWERED: u32 = 64;
-/// The greatest number of channels; a program may use a new tag for each message.
+/// The maximum number of channels; a program may use a new tag for each message.
 const CHANNELS: usize = 4096;
 /// A channel that was not used for this number of messages may have ended.
 const IDLE: u64 = 1 << 12;
@@ -27,11 +28,11 @@ pub(super) type Key = (Channel, usize);
 pub(super) struct Sender {
     channels: HashMap<Key, Sending>,
     peers: HashMap<u32, Peer>,
-    /// Bytes of all channels together.
+    /// The bytes reserved for all channels together.
     reserved: usize,
-    /// When no channel was found that has ended.
+    /// When a search last found no channel that has ended.
     searched: u64,
-    /// Messages so far, for the order of uses.
+    /// The number of messages so far, for the order of uses.
     now: u64,
 }
 
@@ -40,18 +41,18 @@ struct Sending {
     recall: Recall,
     /// The latest message that the receiver keeps.
     latest: Option<(u32, Arc<Kept>)>,
-    /// Messages that were not kept because too many others had no answer yet.
+    /// The number of messages that were not kept because too many others had no answer yet.
     unanswered: u32,
-    /// Bytes for its messages; 0 if none are kept.
+    /// Bytes reserved for its messages; 0 if none are kept.
     reserved: usize,
     used: u64,
 }
 
 struct Peer {
     next: u32,
-    /// Messages of which the receiver has not said that it has dealt with them, in the order of their numbers.
+    /// Messages that the receiver has not reported as dealt with, in the order of their numbers.
     under_way: VecDeque<UnderWay>,
-    /// Messages that the receiver keeps and that no new one will refer to. One may be released when nothing else holds its pin.
+    /// Messages that the receiver keeps and to which no new one will refer. One may be released when nothing else holds its pin.
     obsolete: VecDeque<(u32, Weak<()>)>,
 }
 
@@ -60,7 +61,7 @@ struct UnderWay {
     key: Key,
     /// `None` if no message will refer to it.
     copy: Option<Arc<Kept>>,
-    /// Of what it refers to; held until the receiver has dealt with it.
+    /// The pin of the message that it refers to, held until the receiver has dealt with this one.
     _pin: Option<Arc<()>>,
 }
 
@@ -71,7 +72,7 @@ impl Default for Peer {
 }
 
 impl Peer {
-    /// Whether there is a number for another message, and for this many more, of which notes can tell.
+    /// Whether notes can report on another message, and on this many more.
     fn has_number(&self, spare: usize) -> bool {
         let recent = self.under_way.iter().rev().take_while(|message| self.next - message.number <= WINDOW);
         recent.count() + spare < WINDOW as usize
@@ -90,7 +91,7 @@ impl Sender {
         obsolete.any(|(_, pin)| pin.strong_count() == 0)
     }
 
-    /// Decides whether a message is kept, if there is room in `most` bytes. Returns what it refers to.
+    /// Decides whether to keep a message, if there is room in `most` bytes. Returns the message that it refers to.
     #[allow(clippy::option_option, reason = "whether it is kept, and then whether it refers to another one")]
     pub(super) fn begin(&mut self, key: Key, most: usize) -> Option<Option<(u32, Arc<Kept>)>> {
         self.now += 1;
@@ -129,8 +130,8 @@ impl Sender {
         }
     }
 
-    /// Reserves room for the messages of a channel. If there is none, forgets the channel that was used longest ago, if that is long: if all channels
-    /// in use take more room than there is, some have it.
+    /// Reserves room for the messages of a channel. If there is none, forgets the least recently used channel if its last use was long ago: if the
+    /// channels in use need more room than there is, only some of them get room.
     fn reserve(&mut self, key: Key, most: usize) -> bool {
         let room = COPIES.saturating_mul(key.1);
         if self.channels.get(&key).is_some_and(|sending| sending.reserved > 0) {
@@ -152,7 +153,7 @@ impl Sender {
         true
     }
 
-    /// Forgets the messages of a channel that its next ones would refer to, and frees their room.
+    /// Forgets the messages of a channel to which its next ones would refer, and frees their room.
     fn forget(&mut self, key: Key) {
         let Some(sending) = self.channels.get_mut(&key) else { return };
         self.reserved -= std::mem::take(&mut sending.reserved);
@@ -166,7 +167,7 @@ impl Sender {
             .for_each(|message| message.copy = None);
     }
 
-    /// Forgets the half of the channels that was used longest ago, if there are too many.
+    /// Forgets the less recently used half of the channels, if there are too many.
     fn forget_some(&mut self) {
         if self.channels.len() < CHANNELS {
             return;
@@ -181,8 +182,8 @@ impl Sender {
         }
     }
 
-    /// Gives a message its number, if it is kept, and completes the note of its frame. `None` if it refers to another one, and there is no number:
-    /// threads have begun too many messages at the same time.
+    /// Gives a message its number, if it is kept, and completes the note of its frame. `None` if it refers to another one but there is no number,
+    /// because threads have begun too many messages at the same time.
     pub(super) fn number(&mut self, peer: u32, keeping: Option<Keeping>, mut note: Note) -> Option<Note> {
         let peer = self.peers.entry(peer).or_default();
         let has_number = peer.has_number(0);
@@ -209,7 +210,7 @@ impl Sender {
         }
     }
 
-    /// A process says which messages to it it has dealt with, and which of them it keeps.
+    /// Handles the report of a process: which messages to it have been dealt with, and which of them it keeps.
     pub(super) fn answered(&mut self, peer: u32, note: &Note) {
         let Self { channels, peers, .. } = self;
         let Some(peer) = peers.get_mut(&peer).filter(|peer| note.above <= peer.next) else { return };
@@ -220,7 +221,7 @@ impl Sender {
             let bit = |bits: u64| bits.checked_shr(ago).is_some_and(|bits| bits & 1 == 1);
             let is_dealt_with = bit(note.dealt) || message.number == note.late;
             if !is_dealt_with {
-                // It is not kept if it comes now; what it refers to must stay.
+                // If it arrives now, it is not kept; the message that it refers to must stay.
                 message.copy.take_if(|_| ago >= WINDOW);
                 return true;
             }

@@ -21,7 +21,7 @@ impl Ahead {
         self.right.fetch_add(u64::from(right), Relaxed);
     }
 
-    /// Counts a message of which a part was decoded before the program asked for it: the time of that, and of the copy afterwards.
+    /// Counts a message that was decoded, completely or in part, before the program asked for it: the time of decoding, and of the copy afterwards.
     pub fn delivered(&self, decoding: Duration, copying: Duration) {
         self.early.fetch_add(1, Relaxed);
         self.decoding_ns.fetch_add(nanoseconds(decoding), Relaxed);

@@ -1,8 +1,8 @@
-//! The time that the program spent in calls of MPI.
+//! The time that the program spent in MPI calls.
 
 use serde::{Deserialize, Serialize};
 
-/// The time in those calls of MPI that the layer above the engine wraps, waiting for messages and for other ranks included.
+/// The time in the MPI calls that the layer above the engine wraps, including the time of waiting for messages and for other ranks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct InMpi {
     /// Seconds of each rank, summed over its threads.
@@ -12,7 +12,7 @@ pub struct InMpi {
     /// By communicator, the one with the most seconds first.
     #[serde(default)]
     pub communicators: Vec<Communicator>,
-    /// For each rank, the seconds that the ranks spent with it as the other side of a message.
+    /// For each rank, the seconds that the ranks spent with it as their peer.
     #[serde(default)]
     pub peers_s: Vec<f64>,
 }
@@ -28,20 +28,20 @@ pub struct Call {
     pub seconds: f64,
 }
 
-/// The sum over the ranks for the communicators of a name and number of ranks.
+/// The sum over the ranks for the communicators with the same name and number of ranks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Communicator {
     /// Their name and number of ranks.
     pub communicator: String,
     /// The number of calls that name them.
     pub count: u64,
-    /// Seconds in these, and in waiting for what they started.
+    /// Seconds in these calls, and in waiting for the operations that they started.
     pub seconds: f64,
 }
 
 impl InMpi {
     /// From sums over the ranks: for each call its name, number and nanoseconds; the same for each communicator; for each rank its nanoseconds, and
-    /// those of the others with it.
+    /// those that the ranks spent with it as their peer.
     #[must_use]
     pub fn new(
         calls: impl IntoIterator<Item = (&'static str, u64, u64)>,
@@ -62,7 +62,7 @@ impl InMpi {
         Self { ranks_s: all(ranks), calls, communicators, peers_s: all(peers) }
     }
 
-    /// Up to `count` ranks with which the ranks spent most, and the seconds with each; the one with most first.
+    /// Up to `count` peers, those with the most seconds first, with the seconds.
     #[must_use]
     pub fn peers(&self, count: usize) -> Vec<(usize, f64)> {
         let mut peers: Vec<_> = self.peers_s.iter().copied().enumerate().filter(|(_, s)| *s > 0.0).collect();
@@ -71,7 +71,7 @@ impl InMpi {
         peers
     }
 
-    /// Seconds of the rank that spent least, mean over the ranks, and seconds of the rank that spent most.
+    /// The minimum, mean and maximum of the seconds of a rank.
     #[must_use]
     pub fn range(&self) -> [f64; 3] {
         let least = self.ranks_s.iter().copied().fold(f64::INFINITY, f64::min);

@@ -3,8 +3,8 @@
 use mpress_selector::ByTheClock;
 use serde::{Deserialize, Serialize};
 
-/// The results for the whole program: from time to time all messages of the job were sent raw for a moment, and the bytes sent then and at another
-/// moment are compared.
+/// The results for the whole program: now and then, all messages of the job were sent raw for a moment; the bytes sent then are compared with those
+/// of another moment.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Clock {
     /// The factor by which the program was faster with compression than with raw messages; the mean of the ranks with a result.

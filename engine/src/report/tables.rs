@@ -1,13 +1,13 @@
-//! The time in calls by communicator and by peer: counted by each rank, and brought together for [`InMpi`](super::InMpi).
+//! The time in calls by communicator and by peer, counted by each rank and combined for [`InMpi`](super::InMpi).
 
-/// The number of lines by communicator, the last for all that have no line of their own.
+/// The number of lines by communicator; the last is for all communicators without a line of their own.
 const LINES: usize = 12;
 /// Words of a line's name.
 const NAME: usize = 6;
 /// The number of words of all lines.
 const WORDS_OF_LINES: usize = LINES * (NAME + 2);
 
-/// The calls on the communicators of a name and size.
+/// The calls on the communicators with the same name and size.
 #[derive(Clone, Debug)]
 struct Line {
     name: String,
@@ -15,7 +15,7 @@ struct Line {
     nanoseconds: u64,
 }
 
-/// What a call is about.
+/// The communicator and the peer of a call.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject {
     /// The line of its communicator ([`Tables::line`]).
@@ -44,8 +44,8 @@ impl Tables {
         self.peers = vec![0; ranks];
     }
 
-    /// The line for a communicator of this name and number of ranks. The name is shortened; the communicators of the same name and number share a line, and
-    /// all share the last one when there are no more.
+    /// The line for a communicator of this name and number of ranks. The name is shortened. Communicators with the same name and number share a line;
+    /// when only one line is left, all further ones share it.
     pub fn line(&mut self, name: &str, ranks: usize) -> usize {
         let name = named(name, ranks);
         if let Some(at) = self.lines.iter().position(|line| line.name == name) {
@@ -71,13 +71,13 @@ impl Tables {
         }
     }
 
-    /// The nanoseconds with each rank, to be summed up over the ranks.
+    /// The nanoseconds with each rank, to be summed over the ranks.
     #[must_use]
     pub fn peers(&self) -> &[u64] {
         &self.peers
     }
 
-    /// The lines as words, as many on all ranks, to be gathered for [`communicators`].
+    /// The lines as words, the same number on all ranks, to be gathered for [`communicators`].
     #[must_use]
     pub fn words(&self) -> Vec<u64> {
         let mut words = Vec::with_capacity(WORDS_OF_LINES);
@@ -92,7 +92,7 @@ impl Tables {
     }
 }
 
-/// For each line in the words of all ranks its name, number of calls and nanoseconds; those of the same name are summed up.
+/// For each line in the words of all ranks, its name, number of calls and nanoseconds; lines with the same name are summed.
 #[must_use]
 pub fn communicators(words: &[u64]) -> Vec<(String, u64, u64)> {
     let mut sum: Vec<(String, u64, u64)> = Vec::new();

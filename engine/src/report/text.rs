@@ -36,8 +36,8 @@ impl JobReport {
         text.lines().fold(String::new(), |text, line| text + "mpress: " + line + "\n")
     }
 
-    /// Prints the report by `print`, or writes it to the file of the settings: as JSON if that is its ending, otherwise as text, in full unless a shorter one
-    /// was asked for. If the file cannot be written, prints why, and the report.
+    /// Prints the report with `print`, or writes it to the file in the settings: as JSON if the name ends in `.json`, otherwise as text, in full
+    /// unless a shorter form was asked for. If the file cannot be written, prints why, and the report.
     pub fn deliver(&self, settings: &Settings, print: impl Fn(&str)) {
         let Some(file) = &settings.report_file else { return print(self.text(settings.report).trim_end()) };
         let how = if settings.report == Report::None { Report::Full } else { settings.report };

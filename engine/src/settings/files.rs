@@ -8,12 +8,13 @@ use crate::strategy::Strategy;
 use std::fmt::Display;
 
 impl Settings {
-    /// Checks the files of a process of a job with these settings: whether those can be used that it reads at its start (heuristics, kept links, the record
-    /// of decisions for the guided strategy), and whether there is a folder for those that it writes at its end (report, links, record of decisions), without
-    /// writing any. `is_first`: whether it is the first process, which alone has links and output. A job runs on without a file that it cannot use.
+    /// Checks the files of a process of a job with these settings, and writes none of them: whether it can use those that it reads at its start
+    /// (heuristics, kept links, the record of decisions for the guided strategy), and whether the folders exist of those that it writes at its end
+    /// (report, links, record of decisions). `is_first`: whether it is the first process, the only one with links and output. A job runs on without a
+    /// file that it cannot use.
     ///
     /// # Errors
-    /// One line, with the file: why the first that cannot be used cannot.
+    /// One line about the first file that cannot be used: which one, and why.
     pub fn check_files(&self, is_first: bool) -> Result<(), String> {
         self.check_read(is_first)
             .and_then(|()| if is_first { self.check_written() } else { Ok(()) })

@@ -52,7 +52,7 @@ pub(super) fn variable(key: &str) -> String {
     format!("{PREFIX}{}", key.to_uppercase())
 }
 
-/// Whether a variable that is no setting has a meaning all the same.
+/// Whether something else reads a variable that is not a setting.
 pub(super) fn is_read_elsewhere(name: &str) -> bool {
     [CONFIG, LIBDIR].contains(&name) || PROJECT.contains(&name) || name.starts_with(TEST)
 }

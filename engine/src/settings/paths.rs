@@ -4,8 +4,8 @@ use super::{Settings, names};
 use std::path::{Path, PathBuf};
 
 impl Settings {
-    /// The paths that are set, each with the name of its variable. Those that were read from variables or a file are absolute: in the environment of a
-    /// program they stay what they are, wherever it goes.
+    /// The paths that are set, each with the name of its variable. Those from variables or a file are absolute, so that in the environment of a
+    /// program they stay valid when it changes its folder.
     #[must_use]
     pub fn paths(&self) -> Vec<(String, PathBuf)> {
         let mut own = self.clone();
@@ -26,7 +26,7 @@ impl Settings {
     }
 }
 
-/// The path from the root, so that it stays the same when the program changes its folder. If even the present folder is not known, as it is.
+/// The absolute path, which stays valid when the program changes its folder; the path itself if the current folder is not known.
 pub(super) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }

@@ -1,19 +1,19 @@
-//! How fast the tail of a stream comes. Beside the times at which its chunks were ready, this shows the bandwidth, although the sender may be
-//! late, or compute before it starts them.
+//! How fast the tail of a stream arrives. Together with the times at which its chunks were ready to be sent, this shows the bandwidth, even if the
+//! sender is late or computes before it starts them.
 
 use super::{Moment, call};
 use crate::engine::Engine;
 use crate::stream::SentAt;
 use std::time::{Duration, Instant};
 
-/// Greatest time between two looks for a chunk, if the time at which it is found is to be that at which it came. Between polls a rank may give its
-/// processor away for milliseconds.
+/// The maximum time between two looks for a chunk if the time of the second is to count as that of arrival. Between polls a rank may yield its
+/// processor for milliseconds.
 const PROMPT: Duration = Duration::from_micros(100);
 
-/// Number of looks that must find nothing before a chunk is the first: those that came while this rank computed are found by then.
+/// The number of looks that must find nothing before a chunk can be the first: by then, chunks that arrived while this rank computed have been found.
 const LOOKS: u32 = 3;
 
-/// How fast the chunks of one message come: the first and the last that this process has waited for, since only when they came is known.
+/// How fast the chunks of one message arrive: the first and the last that this process has waited for, because only their times of arrival are known.
 #[derive(Debug, Default)]
 pub struct Pace {
     /// The waiting call in which the latest looks found nothing, their number, and when the last one was.
@@ -23,14 +23,14 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// The next chunk has not come yet.
+    /// Reports that the next chunk has not arrived yet.
     pub fn missed(&mut self) {
         let call = call();
         let looks = self.missed.filter(|missed| missed.0 == call).map_or(0, |(_, looks, _)| looks);
         self.missed = Some((call, looks + 1, Instant::now()));
     }
 
-    /// The next chunk has come.
+    /// Reports that the next chunk has arrived.
     pub fn came(&mut self, chunk: &[u8]) {
         let missed = self.missed.take().filter(|missed| missed.0 == call());
         let prompt = |now: &Moment| {
@@ -44,7 +44,7 @@ impl Pace {
         self.last = now;
     }
 
-    /// The last chunk of the message, which is from another node, has come: tells the engine.
+    /// Tells the engine, after the last chunk of the message, which is from another node, has arrived.
     pub fn tell(&self, engine: &Engine) {
         let Some(((first, first_sent), (last, last_sent))) = self.first.zip(self.last) else { return };
         if let Some((bytes, time)) = last.since(&first) {

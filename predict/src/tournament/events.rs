@@ -1,5 +1,5 @@
-//! Events, each a message at a call site, and their numbers. The number of events is bounded: a new event replaces one that has not been seen for
-//! long.
+//! Events, each a message at a call site, and their numbers. The number of events is bounded: a new event replaces one that has not been seen for a
+//! long time.
 
 use super::hash;
 use crate::Envelope;

@@ -110,7 +110,7 @@ impl Round {
         self.choose(from);
     }
 
-    /// Predicts with a single expert that has been right for long.
+    /// Predicts with a single expert that has been right for a long time.
     pub(super) fn settle(&mut self, from: &Tables, expert: usize, event: Event, grade: u8) {
         let site = from.events.site(event);
         self.opinions = [SILENT; EXPERTS];
