@@ -4,12 +4,13 @@ use crate::frame::HEADER_LEN;
 use std::collections::TryReserveError;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The maximum number of buffers kept for reuse.
-const KEPT_BUFFERS: usize = 64;
 /// The maximum number of bytes kept for reuse. Larger buffers are freed.
 const KEPT_BYTES: usize = 64 << 20;
+/// The maximum number of buffers kept for reuse: as many as a long message has chunks. Memory from the system costs a fault for each page, which
+/// takes longer than encoding the page.
+const KEPT_BUFFERS: usize = 1024;
 
 /// A pool of byte buffers.
 #[derive(Default)]
@@ -20,8 +21,31 @@ pub(crate) struct Pool {
 /// Buffers stay initialised over their whole length, so that reuse needs no clearing.
 #[derive(Default)]
 struct Free {
+    /// From the shortest to the longest.
     buffers: Vec<Vec<u8>>,
     bytes: usize,
+}
+
+impl Free {
+    /// Takes out the shortest buffer of at least `room` and at most `most` bytes, so that a short message does not occupy a long buffer.
+    fn take(&mut self, room: usize, most: usize) -> Option<Vec<u8>> {
+        let at = self.buffers.partition_point(|bytes| bytes.len() < room);
+        let len = self.buffers.get(at)?.len();
+        (len <= most).then(|| {
+            self.bytes -= len;
+            self.buffers.remove(at)
+        })
+    }
+
+    /// Adds a buffer, if there is room for it. Of buffers of one length, the one that was used last is taken out first.
+    fn give(&mut self, bytes: Vec<u8>) {
+        let has_room = self.buffers.len() < KEPT_BUFFERS && self.bytes + bytes.len() <= KEPT_BYTES;
+        if has_room && self.buffers.try_reserve(1).is_ok() {
+            let at = self.buffers.partition_point(|other| other.len() < bytes.len());
+            self.bytes += bytes.len();
+            self.buffers.insert(at, bytes);
+        }
+    }
 }
 
 impl Pool {
@@ -35,21 +59,7 @@ impl Pool {
 
     /// The same with room for at most `most` bytes, for a buffer that is kept for a long time.
     pub(crate) fn take_within(self: &Arc<Self>, room: usize, most: usize) -> Result<Buffer, TryReserveError> {
-        let mut bytes = {
-            let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-            // The smallest one that fits, so that a short message does not occupy a large buffer.
-            let fit = (0..free.buffers.len())
-                .filter(|&i| (room..=most).contains(&free.buffers[i].len()))
-                .min_by_key(|&i| free.buffers[i].len());
-            match fit {
-                Some(i) => {
-                    let bytes = free.buffers.swap_remove(i);
-                    free.bytes -= bytes.len();
-                    bytes
-                }
-                None => Vec::new(),
-            }
-        };
+        let mut bytes = self.free().take(room, most).unwrap_or_default();
         if bytes.len() < room {
             bytes.try_reserve_exact(room)?;
             bytes.resize(room, 0);
@@ -57,12 +67,8 @@ impl Pool {
         Ok(Buffer { bytes, len: 0, pool: Arc::clone(self) })
     }
 
-    fn give(&self, bytes: Vec<u8>) {
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        if free.buffers.len() < KEPT_BUFFERS && free.bytes + bytes.len() <= KEPT_BYTES {
-            free.bytes += bytes.len();
-            free.buffers.push(bytes);
-        }
+    fn free(&self) -> MutexGuard<'_, Free> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -104,7 +110,7 @@ impl Drop for Buffer {
     fn drop(&mut self) {
         let end = self.bytes.len().min(HEADER_LEN);
         self.bytes[..end].fill(0);
-        self.pool.give(std::mem::take(&mut self.bytes));
+        self.pool.free().give(std::mem::take(&mut self.bytes));
     }
 }
 
@@ -132,11 +138,12 @@ mod tests {
         drop(first);
         assert_eq!(pool.take(900).unwrap().as_ptr(), at, "the freed buffer serves again");
         drop(pool.take(KEPT_BYTES + 1).unwrap());
-        let held: Vec<_> = (0..2 * KEPT_BUFFERS).map(|_| pool.take(8).unwrap()).collect();
+        let held: Vec<_> = (0..2 * KEPT_BUFFERS).map(|i| pool.take(8 + i * 7 % 64).unwrap()).collect();
         drop(held);
         let free = pool.free.lock().unwrap();
         assert!(free.buffers.len() <= KEPT_BUFFERS && free.bytes <= KEPT_BYTES);
         assert_eq!(free.bytes, free.buffers.iter().map(Vec::len).sum::<usize>());
+        assert!(free.buffers.is_sorted_by_key(Vec::len));
     }
 
     #[test]

@@ -65,15 +65,15 @@ struct Patience {
     looked: Instant,
 }
 
-/// A call that waits sends every 16th chunk synchronously. Open MPI over TCP calls any other chunk sent at
+/// A call that waits sends every fourth chunk synchronously. Open MPI over TCP calls any other chunk sent at
 /// once, and queues any number of them for a connection. What it answers there, such as that it has matched
-/// the message of the other rank, goes after the whole queue, so two ranks that send to each other would send
-/// one after the other.
-const SYNCHRONOUS: usize = 16;
+/// a synchronous chunk of the other rank, goes after the whole queue. So with long queues two ranks that send
+/// to each other would send one after the other.
+const SYNCHRONOUS: usize = 4;
 
 /// Greatest number of chunks that a call that waits starts from the first one on that may not have been
-/// received: about 3 MiB of the message.
-const MOST_UNDER_WAY: usize = 3 * SYNCHRONOUS;
+/// received: about 1 MiB of the message. `benches/record/npb.txt` has other windows.
+const MOST_UNDER_WAY: usize = 4 * SYNCHRONOUS;
 
 /// The least number of looks before patience ends.
 const LOOKS: u32 = 8;
@@ -182,8 +182,8 @@ impl Departing {
         }
     }
 
-    /// Starts a chunk. The last one of the stream is sent synchronously, and so is every 16th if the call
-    /// waits.
+    /// Starts a chunk. The last one of the stream is sent synchronously, and so is every fourth if the
+    /// call waits.
     fn send(&mut self, (chunk, kept): (Buffer, Counted)) {
         self.chunks += 1;
         let is_last = self.ends && self.held.is_empty();
