@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The maximum number of bytes kept for reuse. Larger buffers are freed.
 const KEPT_BYTES: usize = 64 << 20;
-/// The maximum number of buffers kept for reuse: as many as a long message has chunks. Memory from the system costs a fault for each page, which
-/// takes longer than encoding the page.
+/// The maximum number of buffers kept for reuse: about as many chunks of long messages as have that number of bytes. New memory costs a fault for
+/// each page (`benches/record/npb.txt`).
 const KEPT_BUFFERS: usize = 1024;
 
 /// A pool of byte buffers.
@@ -21,7 +21,7 @@ pub(crate) struct Pool {
 /// Buffers stay initialised over their whole length, so that reuse needs no clearing.
 #[derive(Default)]
 struct Free {
-    /// From the shortest to the longest.
+    /// From the longest to the shortest: short ones are needed most often, and are near the end.
     buffers: Vec<Vec<u8>>,
     bytes: usize,
 }
@@ -29,7 +29,7 @@ struct Free {
 impl Free {
     /// Takes out the shortest buffer of at least `room` and at most `most` bytes, so that a short message does not occupy a long buffer.
     fn take(&mut self, room: usize, most: usize) -> Option<Vec<u8>> {
-        let at = self.buffers.partition_point(|bytes| bytes.len() < room);
+        let at = self.buffers.partition_point(|bytes| bytes.len() >= room).checked_sub(1)?;
         let len = self.buffers.get(at)?.len();
         (len <= most).then(|| {
             self.bytes -= len;
@@ -37,14 +37,16 @@ impl Free {
         })
     }
 
-    /// Adds a buffer, if there is room for it. Of buffers of one length, the one that was used last is taken out first.
-    fn give(&mut self, bytes: Vec<u8>) {
+    /// Adds a buffer; returns it if there is no room for it. Of buffers of one length, the one that was used last is taken out first.
+    fn give(&mut self, bytes: Vec<u8>) -> Option<Vec<u8>> {
         let has_room = self.buffers.len() < KEPT_BUFFERS && self.bytes + bytes.len() <= KEPT_BYTES;
-        if has_room && self.buffers.try_reserve(1).is_ok() {
-            let at = self.buffers.partition_point(|other| other.len() < bytes.len());
-            self.bytes += bytes.len();
-            self.buffers.insert(at, bytes);
+        if !has_room || self.buffers.try_reserve(1).is_err() {
+            return Some(bytes);
         }
+        let at = self.buffers.partition_point(|other| other.len() >= bytes.len());
+        self.bytes += bytes.len();
+        self.buffers.insert(at, bytes);
+        None
     }
 }
 
@@ -110,7 +112,9 @@ impl Drop for Buffer {
     fn drop(&mut self) {
         let end = self.bytes.len().min(HEADER_LEN);
         self.bytes[..end].fill(0);
-        self.pool.free().give(std::mem::take(&mut self.bytes));
+        let bytes = std::mem::take(&mut self.bytes);
+        // What is not kept is freed when the pool is unlocked.
+        let _refused = self.pool.free().give(bytes);
     }
 }
 
@@ -140,10 +144,12 @@ mod tests {
         drop(pool.take(KEPT_BYTES + 1).unwrap());
         let held: Vec<_> = (0..2 * KEPT_BUFFERS).map(|i| pool.take(8 + i * 7 % 64).unwrap()).collect();
         drop(held);
-        let free = pool.free.lock().unwrap();
+        let mut free = pool.free.lock().unwrap();
         assert!(free.buffers.len() <= KEPT_BUFFERS && free.bytes <= KEPT_BYTES);
         assert_eq!(free.bytes, free.buffers.iter().map(Vec::len).sum::<usize>());
-        assert!(free.buffers.is_sorted_by_key(Vec::len));
+        assert!(free.buffers.is_sorted_by_key(|bytes| std::cmp::Reverse(bytes.len())));
+        assert_eq!(free.take(10, 20).map(|bytes| bytes.len()), Some(10), "the shortest that fits");
+        assert_eq!(free.take(72, 200), None, "all are longer than that, or shorter");
     }
 
     #[test]

@@ -50,8 +50,8 @@ const TRIED_AGAIN: u32 = 1 << MOST_VAIN;
 
 /// The started send of a chunk.
 struct Send {
-    /// Its number among the chunks of its stream.
-    number: usize,
+    /// Bytes of the tail that were started before it.
+    before: usize,
     /// Whether it is complete only when the chunk has been received.
     synchronous: bool,
     request: MPI_Request,

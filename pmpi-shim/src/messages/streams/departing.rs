@@ -24,14 +24,12 @@ pub(crate) struct Departing {
     id: u32,
     /// The data sent by the head's request.
     head: Arc<Wire>,
-    /// Whether the call does not return before the stream is complete.
-    holds: bool,
-    /// Chunks that have not been started. There are none unless the stream `holds`.
+    /// Chunks that have not been started. There are none unless the call waits for the stream.
     held: VecDeque<(Buffer, Counted)>,
     /// The chunks that have been started, without those whose sends are known to be complete.
     under_way: VecDeque<Send>,
-    /// The number of chunks started.
-    chunks: usize,
+    /// Bytes started since the last synchronous chunk.
+    unconfirmed: usize,
     /// Whether the last chunk has been encoded.
     ends: bool,
     /// Counts the message among those that may go ahead of their receiver.
@@ -65,15 +63,14 @@ struct Patience {
     looked: Instant,
 }
 
-/// A call that waits sends every fourth chunk synchronously. Open MPI over TCP calls any other chunk sent at
-/// once, and queues any number of them for a connection. What it answers there, such as that it has matched
-/// a synchronous chunk of the other rank, goes after the whole queue. So with long queues two ranks that send
-/// to each other would send one after the other.
-const SYNCHRONOUS: usize = 4;
+/// A call that waits sends a chunk synchronously whenever it has started this number of bytes. Open MPI over
+/// TCP calls any other chunk sent at once, and queues any number of them for a connection. What it answers
+/// there, such as that it has matched a synchronous chunk of the other rank, goes after the whole queue. So
+/// with long queues two ranks that send to each other would send one after the other.
+const CONFIRMED: usize = 256 << 10;
 
-/// Greatest number of chunks that a call that waits starts from the first one on that may not have been
-/// received: about 1 MiB of the message. `benches/record/npb.txt` has other windows.
-const MOST_UNDER_WAY: usize = 4 * SYNCHRONOUS;
+/// Bytes that such a call starts from the first pending chunk on (`benches/record/npb.txt` has other windows).
+const WINDOW: usize = 1 << 20;
 
 /// The least number of looks before patience ends.
 const LOOKS: u32 = 8;
@@ -117,10 +114,9 @@ impl Departing {
             dest,
             id: tail.stream().id(),
             head,
-            holds,
             held: VecDeque::new(),
             under_way: VecDeque::new(),
-            chunks: 0,
+            unconfirmed: 0,
             ends: false,
             ahead,
             started: 0,
@@ -162,7 +158,7 @@ impl Departing {
     /// Starts all chunks.
     fn start_held(&mut self) {
         while let Some(held) = self.held.pop_front() {
-            self.send(held);
+            self.send(held, false);
         }
     }
 
@@ -171,37 +167,36 @@ impl Departing {
         let is_due = |stream: &Self| match stream.state {
             State::Waiting => stream.started < AHEAD,
             State::Matched(_) => {
-                stream.under_way.front().is_none_or(|first| stream.chunks - first.number < MOST_UNDER_WAY)
+                stream.under_way.front().is_none_or(|first| stream.started - first.before < WINDOW)
             }
             State::Over => false,
         };
         while is_due(self)
             && let Some(held) = self.held.pop_front()
         {
-            self.send(held);
+            // A head that fails leaves no chunk that is never received.
+            self.send(held, self.is_matched());
         }
     }
 
-    /// Starts a chunk. The last one of the stream is sent synchronously, and so is every fourth if the
-    /// call waits.
-    fn send(&mut self, (chunk, kept): (Buffer, Counted)) {
-        self.chunks += 1;
+    /// Starts a chunk. The last one of the stream is sent synchronously; if the call `confirms` what has been
+    /// received, so are some before it.
+    fn send(&mut self, (chunk, kept): (Buffer, Counted), confirms: bool) {
         let is_last = self.ends && self.held.is_empty();
-        let synchronous = is_last || self.holds && self.chunks.is_multiple_of(SYNCHRONOUS);
+        self.unconfirmed += chunk.len();
+        let synchronous = is_last || confirms && self.unconfirmed >= CONFIRMED;
+        if synchronous {
+            self.unconfirmed = 0;
+        }
         let start = Instant::now();
         let to = self.all.channel(self.id, self.dest);
         // SAFETY: the chunk is kept with the request until that completes.
         let started = unsafe { to.send(chunk.as_ptr(), chunk.len(), synchronous) };
         let request = started.unwrap_or_else(|code| cannot_go_on(code));
         self.stalled += self.all.stalled(chunk.len(), start.elapsed());
+        let before = self.started;
         self.started += chunk.len();
-        self.under_way.push_back(Send {
-            number: self.chunks,
-            synchronous,
-            request,
-            _chunk: chunk,
-            _kept: kept,
-        });
+        self.under_way.push_back(Send { before, synchronous, request, _chunk: chunk, _kept: kept });
     }
 
     /// Advances the stream, whose head has this request; returns whether chunks have left.
