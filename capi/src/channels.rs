@@ -1,7 +1,7 @@
 //! Messages that refer to earlier ones of their channel.
 
+use crate::engine::encode;
 use crate::error::{Error, guard};
-use crate::kind;
 use crate::memory::{self, Answer};
 use crate::{mpress_engine, mpress_frame, mpress_settings, mpress_status};
 use mpress::Channel;
@@ -79,22 +79,13 @@ pub unsafe extern "C" fn mpress_engine_encode_on(
     tag: c_int,
     frame: *mut *mut mpress_frame,
 ) -> mpress_status {
-    guard(|| {
-        // SAFETY: guaranteed by the caller.
-        let answer = unsafe { Answer::at(frame, "frame", ptr::null_mut()) }?;
-        let engine = engine.ok_or_else(|| Error::null("engine"))?;
-        let (kind, to) = (kind::kind(kind)?, kind::destination(to)?);
+    let channel = |engine: &mpress_engine| {
         let rank = u32::try_from(peer).ok().filter(|rank| engine.ranks.is_none_or(|ranks| *rank < ranks));
         let peer = rank.ok_or_else(|| Error::argument(format!("no process has rank {peer}")))?;
-        // SAFETY: guaranteed by the caller.
-        let message = unsafe { memory::bytes(message, len, "message") }?;
-        let considered = engine.engine.consider(None, kind, to, len);
-        let considered = considered.map(|considered| considered.on(Channel { peer, context, tag }));
-        if let Some(bytes) = considered.and_then(|known| engine.engine.encode_considered(known, message)) {
-            answer.give(mpress_frame { bytes });
-        }
-        Ok(())
-    })
+        Ok(Some(Channel { peer, context, tag }))
+    };
+    // SAFETY: guaranteed by the caller.
+    guard(|| unsafe { encode(engine, (message, len), (kind, to), channel, frame) })
 }
 
 /// Reports that a frame of `len` bytes came, but its message will not be decoded, for example because

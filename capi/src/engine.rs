@@ -5,7 +5,7 @@ use crate::kind;
 use crate::memory::{self, Answer};
 use crate::{MPRESS_MARK_LEN, mpress_settings, mpress_status};
 use mpress::selector::Link;
-use mpress::{Buffer, Engine, Incoming, Knowledge, Mark, Record, Settings, Strategy};
+use mpress::{Buffer, Channel, Engine, Incoming, Knowledge, Mark, Record, Settings, Strategy};
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::time::{Duration, Instant};
@@ -166,18 +166,37 @@ pub unsafe extern "C" fn mpress_engine_encode(
     to: c_int,
     frame: *mut *mut mpress_frame,
 ) -> mpress_status {
-    guard(|| {
-        // SAFETY: guaranteed by the caller.
-        let answer = unsafe { Answer::at(frame, "frame", ptr::null_mut()) }?;
-        let engine = engine.ok_or_else(|| Error::null("engine"))?;
-        let (kind, to) = (kind::kind(kind)?, kind::destination(to)?);
-        // SAFETY: guaranteed by the caller.
-        let message = unsafe { memory::bytes(message, len, "message") }?;
-        if let Some(bytes) = engine.engine.encode(message, kind, to) {
-            answer.give(mpress_frame { bytes });
-        }
-        Ok(())
-    })
+    // SAFETY: guaranteed by the caller.
+    guard(|| unsafe { encode(engine, (message, len), (kind, to), |_| Ok(None), frame) })
+}
+
+/// Creates the frame of a message, on this channel if there is one.
+///
+/// # Safety
+/// As for [`mpress_engine_encode`].
+pub(crate) unsafe fn encode(
+    engine: Option<&mpress_engine>,
+    (message, len): (*const c_void, usize),
+    (kind, to): (c_int, c_int),
+    channel: impl FnOnce(&mpress_engine) -> Result<Option<Channel>, Error>,
+    frame: *mut *mut mpress_frame,
+) -> Result<(), Error> {
+    // SAFETY: guaranteed by the caller.
+    let answer = unsafe { Answer::at(frame, "frame", ptr::null_mut()) }?;
+    let engine = engine.ok_or_else(|| Error::null("engine"))?;
+    let (kind, to) = (kind::kind(kind)?, kind::destination(to)?);
+    let channel = channel(engine)?;
+    // SAFETY: guaranteed by the caller.
+    let message = unsafe { memory::bytes(message, len, "message") }?;
+    let considered = engine.engine.consider(None, kind, to, len);
+    let considered = considered.map(|known| match channel {
+        Some(channel) => known.on(channel),
+        None => known,
+    });
+    if let Some(bytes) = considered.and_then(|known| engine.engine.encode_considered(known, message)) {
+        answer.give(mpress_frame { bytes });
+    }
+    Ok(())
 }
 
 /// Stores in `*data` and `*len` the address and the number of a frame's bytes. They belong to the
