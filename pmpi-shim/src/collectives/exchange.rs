@@ -3,6 +3,7 @@
 use super::blocks::Blocks;
 use super::start::Start;
 use crate::messages::agreed::{By, How, Raced};
+use crate::messages::context::Context;
 use crate::messages::peers::Peers;
 use crate::mpi::span::Span;
 use crate::mpi::sys::*;
@@ -27,8 +28,8 @@ pub(crate) fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
         return pass();
     }
     let size = peers.size();
-    if shim.refuses_any(&from, size, Shim::refuses)
-        || shim.refuses_any(&to, size, Shim::refuses)
+    if shim.refuses_any(&from, size, Context::refused)
+        || shim.refuses_any(&to, size, Context::refused)
         || shim.refuses_aliased(&from, &to)
     {
         return pass();
@@ -84,7 +85,7 @@ pub(crate) fn gather<F: Fn(c_int) -> Span>(
     how: How,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    let (own, all) = ((&mine, Shim::refuses as Judge), (&blocks, Shim::refuses_received as Judge));
+    let (own, all) = ((&mine, Context::refused as Judge), (&blocks, Context::refuses_received as Judge));
     rooted(shim, own, all, root, how, pass, |start| {
         if start.group.rank() != root {
             return start.send(&mine, root);
@@ -105,7 +106,7 @@ pub(crate) fn scatter<F: Fn(c_int) -> Span>(
     how: How,
     pass: impl Fn() -> c_int,
 ) -> c_int {
-    let (own, all) = ((&mine, Shim::refuses_received as Judge), (&blocks, Shim::refuses as Judge));
+    let (own, all) = ((&mine, Context::refuses_received as Judge), (&blocks, Context::refused as Judge));
     rooted(shim, own, all, root, how, pass, |start| {
         if start.group.rank() != root {
             return start.receive(&mine, root);
@@ -118,7 +119,7 @@ pub(crate) fn scatter<F: Fn(c_int) -> Span>(
 }
 
 /// Returns whether the MPI refuses a block.
-type Judge = fn(&Shim, &Span) -> bool;
+type Judge = fn(&Context, &Span) -> bool;
 
 /// A gather or scatter. `own` and `all` check this rank's block, and those of the root.
 fn rooted<F: Fn(c_int) -> Span>(

@@ -85,10 +85,10 @@ pub(super) unsafe fn reduce(shim: &Shim, call: Call, to: Recipients<'_>, pass: i
         (Recipients::Root(root, count), _) if peers.rank == root => {
             shim.refuses_reduced(&call, count) || call.from == call.to.cast_const()
         }
-        (Recipients::Root(..), from) => from.is_in_place() || shim.refuses(&from),
+        (Recipients::Root(..), from) => from.is_in_place() || shim.refused(&from),
         (Recipients::Each(_), from) if from.is_in_place() => shim.refuses_reduced(&call, total),
         (Recipients::Each(count_of), from) => {
-            shim.refuses_reduced(&call, count_of(peers.rank.unsigned_abs() as usize)) || shim.refuses(&from)
+            shim.refuses_reduced(&call, count_of(peers.rank.unsigned_abs() as usize)) || shim.refused(&from)
         }
     };
     let size = shim.may_reduce(&call, total).filter(|size| shim.is_worth(&call, &blocks, *size));
@@ -187,9 +187,9 @@ impl Shim {
         // SAFETY: the program's own arguments.
         let (from, to) = unsafe { (call.span(call.from, count), call.span(call.to, count)) };
         (to.is_in_place() && count > 0)
-            || self.refuses(&to)
+            || self.refused(&to)
             || !from.is_in_place()
-                && (self.refuses(&from) || (from.ptr() == to.ptr() && self.refuses_aliases()))
+                && (self.refused(&from) || (from.ptr() == to.ptr() && self.refuses_aliases()))
     }
 
     /// Whether the MPI supports this operation for elements of this datatype. Each combination is tested

@@ -5,39 +5,25 @@
 //! arguments (or would crash). Where MPIs differ, this MPI is tested.
 
 use super::blocks::{Blocks, step};
+use crate::messages::context::Context;
 use crate::messages::peers::Peers;
-use crate::mpi::predefined;
 use crate::mpi::real;
 use crate::mpi::span::{OwnedType, Span, packed_len};
 use crate::mpi::sys::*;
-use crate::operations::state::Shim;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::OnceLock;
 
-impl Shim {
-    /// Whether the MPI refuses a block of a collective: a negative count, a datatype that is invalid or not
-    /// committed, or elements without memory.
-    pub(super) fn refuses(&self, span: &Span) -> bool {
-        let Some(bytes) = span.bytes() else { return true };
-        let (ptr, count, datatype) = (span.ptr(), c_int::from(span.count() > 0), span.datatype());
-        if predefined::kind(datatype).is_some() {
-            return ptr.is_null() && bytes > 0;
-        }
-        // SAFETY: the arguments of an MPI function's caller, sent to `MPI_PROC_NULL`.
-        let code = unsafe { real::MPI_Send(ptr, count, datatype, PROC_NULL, 0, self.own_comm) };
-        code != SUCCESS || (ptr.is_null() && bytes > 0 && self.layout(span).contiguous)
-    }
-
+impl Context {
     /// Whether the MPI refuses this rank's buffer of a broadcast.
     pub(super) fn refuses_broadcast(&self, span: &Span) -> bool {
-        span.is_in_place() || self.refuses(span)
+        span.is_in_place() || self.refused(span)
     }
 
-    /// Like `refuses`, for a block that a gather, a scatter or an all-gather receives. There Open MPI does
+    /// Like `refused`, for a block that a gather, a scatter or an all-gather receives. There Open MPI does
     /// not check whether a datatype is committed, so it is committed now: our own calls check it.
     pub(super) fn refuses_received(&self, span: &Span) -> bool {
-        if !self.refuses(span) {
+        if !self.refused(span) {
             return false;
         }
         let mut datatype = span.datatype();
@@ -45,10 +31,10 @@ impl Shim {
         span.bytes().is_none()
             || !self.ignores_uncommitted()
             || unsafe { PMPI_Type_commit(&raw mut datatype) } != SUCCESS
-            || self.refuses(span)
+            || self.refused(span)
     }
 
-    /// Checks the blocks of all ranks by `refuses`, one of the above. `MPI_IN_PLACE` is invalid for them.
+    /// Checks the blocks of all ranks by `refuses`: `refused`, or the above. `MPI_IN_PLACE` is invalid for them.
     pub(super) fn refuses_any<F: Fn(c_int) -> Span>(
         &self,
         blocks: &Blocks<F>,
@@ -81,7 +67,7 @@ impl Shim {
     ) -> bool {
         self.refuses_any(blocks, peers.size(), Self::refuses_received)
             || !mine.is_in_place()
-                && (self.refuses(mine)
+                && (self.refused(mine)
                     || self.refuses_alias(blocks.buf, &blocks.of(peers.rank), mine, blocks.equal))
     }
 

@@ -57,14 +57,20 @@ impl Shim {
     /// The peers of a receive whose elements are unpacked faster here, so that its message is received
     /// packed.
     fn unpacks(&self, message: &Envelope, capacity: usize) -> Option<Arc<Peers>> {
+        if message.peer == PROC_NULL || !self.reordered(&message.span, capacity) {
+            return None;
+        }
+        self.all_peers(message.comm).filter(|_| self.accepts(message, true))
+    }
+
+    /// Whether the MPI accepts the arguments of a message on a valid communicator. `wildcards`: in a receive.
+    pub(super) fn accepts(&self, message: &Envelope, wildcards: bool) -> bool {
         let Envelope { span, peer, tag, comm } = *message;
-        if !self.reordered(&span, capacity) {
-            return None;
-        }
-        if (peer < 0 && peer != ANY_SOURCE) || !(is_tag(tag) || tag == ANY_TAG) || self.refused(&span) {
-            return None;
-        }
-        self.all_peers(comm).filter(|peers| peer == ANY_SOURCE || peers.has(peer))
+        (is_tag(tag) || (wildcards && tag == ANY_TAG))
+            && (peer == PROC_NULL
+                || (wildcards && peer == ANY_SOURCE)
+                || self.all_peers(comm).is_some_and(|peers| peers.has(peer)))
+            && !self.refused(&span)
     }
 
     /// The peers of a receive for which the MPI's own call is not sufficient.

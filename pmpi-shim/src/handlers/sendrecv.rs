@@ -5,7 +5,7 @@ use crate::handlers::send::{self, By};
 use crate::messages::error::{Error, raise};
 use crate::mpi::arguments;
 use crate::mpi::real;
-use crate::mpi::span::{Envelope, Span, is_tag};
+use crate::mpi::span::{Envelope, Span};
 use crate::mpi::sys::*;
 use crate::operations::active::Active;
 use crate::operations::persistent::Mode;
@@ -18,27 +18,16 @@ use std::ffi::c_int;
 
 /// Whether either half is to be done here, as a frame or packed, and the MPI will refuse neither. The MPI
 /// checks all arguments before it starts anything, while we start one half before the other; so calls that it
-/// refuses are passed on to it.
+/// refuses are passed on to it. The communicator of a half that needs nothing of us is valid, since the other
+/// half has the same.
 fn ours(shim: &Shim, out: &Envelope, into: &Envelope) -> bool {
     let sends = shim.candidate(out).is_ok();
     let receives = into.span.bytes().is_some_and(|len| shim.meets_frames(into, len).is_some());
     let reordered = |half: &&Envelope| half.span.bytes().is_some_and(|len| shim.reordered(&half.span, len));
     let packs = || [out, into].iter().any(reordered);
     (sends || receives || packs())
-        && (sends || accepted(shim, out, false))
-        && (receives || accepted(shim, into, true))
-}
-
-/// Whether the MPI accepts the arguments of a half that needs nothing of us. Its communicator is valid, since
-/// the other half has the same.
-fn accepted(shim: &Shim, half: &Envelope, wildcards: bool) -> bool {
-    let Envelope { span, peer, tag, comm } = *half;
-    (is_tag(tag) || (wildcards && tag == ANY_TAG))
-        && (peer == PROC_NULL
-            || (wildcards && peer == ANY_SOURCE)
-            || shim.all_peers(comm).is_some_and(|peers| peers.has(peer)))
-        && span.bytes().is_some()
-        && !shim.refused(&span)
+        && (sends || shim.accepts(out, false))
+        && (receives || shim.accepts(into, true))
 }
 
 /// The message that a call sends, and the one that it receives.

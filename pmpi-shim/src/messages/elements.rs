@@ -10,9 +10,9 @@ use crate::mpi::span::{ByteSpan, Layout, Made, OwnedType, Span};
 use crate::mpi::sys::*;
 use mpress::Kind;
 use mpress_datatype::{Plan, Source, Target};
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::ops::RangeInclusive;
-use std::ptr::{self, NonNull};
+use std::ptr;
 
 /// Shorter messages gain nothing; for longer ones each copy would need new memory from the system.
 const WORTH_A_COPY: RangeInclusive<usize> = 32 << 10..=64 << 20;
@@ -67,19 +67,20 @@ impl Context {
         Some(unsafe { Span::new(span.ptr(), count, BYTE) })
     }
 
-    /// Whether the MPI will refuse a span: elements without memory (absolute addresses use `MPI_BOTTOM`), or
-    /// a datatype that is not committed. The MPI itself reports the error, in the program's own call.
+    /// Whether the MPI refuses a span: a negative count, a datatype that is invalid or not committed, or
+    /// elements without memory (absolute addresses use `MPI_BOTTOM`). The MPI itself reports the error, in the
+    /// program's own call.
     pub(crate) fn refused(&self, span: &Span) -> bool {
+        let Some(bytes) = span.bytes() else { return true };
+        let is_nowhere = span.ptr().is_null() && bytes > 0;
         if predefined::kind(span.datatype()).is_some() {
-            return span.ptr().is_null() && span.count() > 0;
+            return is_nowhere;
         }
-        // Zero elements need no memory: then only the datatype is checked.
-        let nowhere = NonNull::<u8>::dangling().as_ptr().cast::<c_void>();
-        let ptr = if span.count() == 0 { nowhere } else { span.ptr() };
+        let (ptr, count, datatype) = (span.ptr(), c_int::from(span.count() > 0), span.datatype());
         // The MPI checks arguments before it sees that nothing is to be sent.
         // SAFETY: the arguments of an MPI function's caller, sent to `MPI_PROC_NULL`.
-        let code = unsafe { real::MPI_Send(ptr, 1, span.datatype(), PROC_NULL, 0, self.own_comm) };
-        code != SUCCESS || (ptr.is_null() && self.host_layout(span.datatype()).contiguous)
+        let code = unsafe { real::MPI_Send(ptr, count, datatype, PROC_NULL, 0, self.own_comm) };
+        code != SUCCESS || is_nowhere && self.host_layout(datatype).contiguous
     }
 
     /// A reference to the span's datatype, which the program may free while an operation is pending; `None`
