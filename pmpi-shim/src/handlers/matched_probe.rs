@@ -132,7 +132,7 @@ fn hand_out(
 
 /// Leaves the message with the MPI; the program gets the MPI's handle.
 fn leave(shim: &Shim, peers: &Arc<Peers>, comm: MPI_Comm, message: MPI_Message, status: &MPI_Status) {
-    if received_bytes(status) >= SHORTEST && peers.frames_with(status.MPI_SOURCE) {
+    if peers.may_be_damaged_frame(status, received_bytes(status)) {
         shim.matched.put(message, Taken::Left { comm, peers: Arc::clone(peers) });
     }
 }
@@ -202,42 +202,30 @@ unsafe fn receive(
     left: impl FnOnce(Posted, MPI_Comm) -> c_int,
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        match shim.matched.take(*message) {
-            None => pass(),
-            Some(taken @ Taken::Received { .. }) if is_refused(shim, &span) => {
-                shim.matched.put(*message, taken);
-                pass()
+    let handle = unsafe { *message };
+    match shim.matched.take(handle) {
+        None => pass(),
+        // The MPI must report that itself. The program may receive the message by another call.
+        Some(taken) if shim.refused(&span) => {
+            shim.matched.put(handle, taken);
+            pass()
+        }
+        Some(Taken::Received { comm, unreceived, stand_in }) => {
+            // SAFETY: as above.
+            if let Err(code) = unsafe { discard(message, stand_in) } {
+                return raise(comm, code);
             }
-            Some(Taken::Received { comm, unreceived, stand_in }) => {
-                if let Err(code) = discard(message, stand_in) {
-                    return raise(comm, code);
-                }
-                let active = unreceived.into_receive(shim, &shim.requests, &span);
-                active.map_or_else(|error| raise(comm, error), received)
-            }
-            Some(Taken::Left { comm, peers }) => match post(shim, span, comm, peers) {
-                None => pass(),
-                Some(Ok(posted)) => left(posted, comm),
-                Some(Err(code)) => raise(comm, code),
-            },
+            let active = unreceived.into_receive(shim, &shim.requests, &span);
+            active.map_or_else(|error| raise(comm, error), received)
+        }
+        // No frame fits.
+        Some(Taken::Left { .. }) if span.bytes() < Some(SHORTEST) => pass(),
+        Some(Taken::Left { comm, peers }) => {
+            let message = Envelope::new(span, ANY_SOURCE, ANY_TAG, comm);
+            let posted = Posted::new(shim, &message, peers, false);
+            posted.map_or_else(|code| raise(comm, code), |posted| left(posted, comm))
         }
     }
-}
-
-/// Whether the MPI will refuse the arguments, and must report that itself.
-fn is_refused(shim: &Shim, span: &Span) -> bool {
-    span.bytes().is_none() || shim.refused(span)
-}
-
-/// Prepares the receive of a matched message that was left with the MPI. `None`: the MPI's own call is
-/// sufficient.
-fn post(shim: &Shim, span: Span, comm: MPI_Comm, peers: Arc<Peers>) -> Option<Result<Posted, c_int>> {
-    if span.bytes().is_none_or(|capacity| capacity < SHORTEST) || shim.refused(&span) {
-        return None;
-    }
-    let message = Envelope::new(span, ANY_SOURCE, ANY_TAG, comm);
-    Some(Posted::new(shim, &message, peers, false))
 }
 
 /// Receives the empty stand-in message, which sets the program's handle to null as the real receive would.
