@@ -4,6 +4,7 @@
 use crate::handlers::recv;
 use crate::handlers::send::{self, By};
 use crate::messages::error::{Error, raise};
+use crate::messages::peers::Origin;
 use crate::messages::recorder::Receive;
 use crate::mpi::arguments;
 use crate::mpi::open;
@@ -66,8 +67,8 @@ unsafe fn init(
         Ok(datatype) => datatype,
         Err(code) => return raise(message.comm, code),
     };
-    let peers = shim.all_peers(message.comm);
-    let template = Template { action, message, peers, _datatype: datatype, traced };
+    let origin = Origin { comm: message.comm, peers: shim.all_peers(message.comm) };
+    let template = Template { action, message, origin, _datatype: datatype, traced };
     // SAFETY: the MPI has just written a new handle there.
     shim.requests.put(unsafe { *request }, None, Some(template));
     SUCCESS
@@ -82,7 +83,7 @@ unsafe fn start_one(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c
         Found::AtWork => return raise(COMM_WORLD, ERR_REQUEST),
         Found::Nothing => return pass(),
     };
-    let handler = record.template().map_or(COMM_WORLD, Template::handler);
+    let handler = record.template().map_or(COMM_WORLD, |template| template.origin.handler());
     let is_started = record.active().is_some();
     let started = match record.template().filter(|_| !is_started) {
         Some(template) => start_operation(shim, template),
@@ -112,7 +113,7 @@ fn start_operation(shim: &Shim, template: &Template) -> Result<Active, Error> {
             if is_live || message.peer == PROC_NULL {
                 return recv::start_any(shim, message, true);
             }
-            match template.peers.as_ref().filter(|peers| peers.frames_with(message.peer)) {
+            match template.origin.peers.as_ref().filter(|peers| peers.frames_with(message.peer)) {
                 Some(peers) => recv::start(shim, message, peers, true),
                 None => recv::as_is(shim, message, true),
             }

@@ -121,8 +121,8 @@ fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
         }));
     }
     let wants_words = agreed.wants_words;
-    // The calls of a program with a layer of its own do not come here, nor do those of a program on one node.
-    let measures = cfg!(shim) && wants_words && is_active;
+    // The calls of a program on one node do not come here.
+    let measures = wants_words && is_active;
     if measures {
         profile::measure(size);
     }
@@ -268,8 +268,6 @@ fn prepare(world: World, settings: &Settings, engine: Engine, private: Private) 
         private,
         threshold: settings.threshold,
         strategy: settings.strategy,
-        collectives: settings.strategy != Strategy::Off,
-        races: !matches!(settings.strategy, Strategy::Fixed(_)),
         reduce: settings.reduce,
         multiple,
         family,

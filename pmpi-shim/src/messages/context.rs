@@ -39,10 +39,6 @@ pub struct Context {
     pub(crate) threshold: usize,
     /// The strategy of the job, which communicators may override.
     pub(crate) strategy: Strategy,
-    /// Whether anything in collectives may be compressed.
-    pub(crate) collectives: bool,
-    /// Whether collectives must show that they are faster here than by the MPI.
-    pub(crate) races: bool,
     pub(crate) reduce: Reduce,
     /// Whether several threads may call the MPI at the same time.
     pub(crate) multiple: bool,

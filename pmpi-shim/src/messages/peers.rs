@@ -210,7 +210,7 @@ impl Context {
     /// The peers for a collective; the result is the same on all ranks. Collectives on inter-communicators
     /// are left to the MPI.
     pub(crate) fn collective_peers(&self, comm: MPI_Comm) -> Option<Arc<Peers>> {
-        if !self.collectives {
+        if self.strategy == Strategy::Off {
             return None;
         }
         self.peers(comm).filter(|peers| !peers.inter)

@@ -1,10 +1,8 @@
 //! What the program gave for a persistent request: the operation that each start of it begins.
 
-use crate::messages::peers::Peers;
+use crate::messages::peers::Origin;
 use crate::messages::recorder::Receive;
 use crate::mpi::span::{Envelope, OwnedType};
-use crate::mpi::sys::MPI_Comm;
-use std::sync::Arc;
 
 /// The send modes of MPI.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,8 +33,8 @@ impl Mode {
 pub(crate) struct Template {
     pub(crate) action: Action,
     pub(crate) message: Envelope,
-    /// The peers of its communicator, which the program may free and still start the request.
-    pub(crate) peers: Option<Arc<Peers>>,
+    /// Its communicator, which the program may free and still start the request.
+    pub(crate) origin: Origin,
     /// A reference to the datatype, which the program may free and still start the request.
     pub(crate) _datatype: Option<OwnedType>,
     /// What is recorded of each start.
@@ -44,14 +42,9 @@ pub(crate) struct Template {
 }
 
 impl Template {
-    /// The communicator for reporting errors.
-    pub(crate) fn handler(&self) -> MPI_Comm {
-        self.peers.as_ref().map_or(self.message.comm, |peers| peers.handler_of(self.message.comm))
-    }
-
     /// Whether the program has not freed the communicator.
     pub(crate) fn is_of_a_live_communicator(&self) -> bool {
-        self.peers.as_ref().is_some_and(|peers| !peers.ended())
+        self.origin.peers.as_ref().is_some_and(|peers| !peers.ended())
     }
 }
 
