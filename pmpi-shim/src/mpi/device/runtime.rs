@@ -24,14 +24,12 @@ type PointerGetAttribute = unsafe extern "C" fn(*mut c_void, c_int, *const c_voi
 /// A supported GPU library.
 #[derive(Debug)]
 pub(super) enum Runtime {
-    Cuda {
+    /// CUDA's driver, or HIP.
+    Attributes {
         attribute: PointerGetAttribute,
-    },
-    Hip {
-        attribute: PointerGetAttribute,
-        /// The functions that return the thread's last error; the second one also clears it.
+        /// HIP's functions that return the thread's last error; the second one also clears it.
         last_error: Option<[unsafe extern "C" fn() -> c_int; 2]>,
-        /// The greatest constant for host memory: its meaning changed with ROCm 6.
+        /// The greatest constant for host memory.
         host: c_int,
     },
     LevelZero {
@@ -68,19 +66,11 @@ impl Runtime {
     /// Whether, according to this library, the memory at `ptr` is not the host's alone. The library knows
     /// only memory that was allocated through it; all other memory is the host's.
     pub(super) fn owns(&self, ptr: *const c_void) -> bool {
-        /// `CU_MEMORYTYPE_HOST`. 0 is no memory type.
-        const CUDA_HOST: c_int = 1;
         match self {
-            Self::Cuda { attribute } => {
+            Self::Attributes { attribute, last_error, host } => {
                 let mut kind = 0;
-                // SAFETY: the attribute is one `unsigned int`. The address may be unknown to CUDA.
-                let code = unsafe { attribute((&raw mut kind).cast(), MEMORY_TYPE, ptr) };
-                code == SUCCESS && kind > CUDA_HOST
-            }
-            Self::Hip { attribute, last_error, host } => {
-                let mut kind = 0;
-                // SAFETY: as above. On failure HIP records an error for the thread, which the program must
-                // not find.
+                // SAFETY: the attribute is one `unsigned int`. The address may be unknown to the library. On
+                // failure HIP records an error for the thread, which the program must not find.
                 unsafe {
                     let before = last_error.map_or(SUCCESS, |[peek, _]| peek());
                     let code = attribute((&raw mut kind).cast(), MEMORY_TYPE, ptr);
@@ -120,9 +110,11 @@ impl Library {
 
 /// Uses the driver, on which all of CUDA is based. Before the program has started CUDA, it returns an error.
 fn cuda(library: Library) -> Option<Runtime> {
+    /// `CU_MEMORYTYPE_HOST`. 0 is no memory type.
+    const HOST: c_int = 1;
     // SAFETY: its type in cuda.h.
     let attribute = unsafe { library.function(c"cuPointerGetAttribute")? };
-    Some(Runtime::Cuda { attribute })
+    Some(Runtime::Attributes { attribute, last_error: None, host: HOST })
 }
 
 fn hip(library: Library) -> Option<Runtime> {
@@ -142,7 +134,7 @@ fn hip(library: Library) -> Option<Runtime> {
             return None;
         }
         let host = HOST[usize::from(version >= VERSION_6)];
-        Some(Runtime::Hip { attribute, last_error, host })
+        Some(Runtime::Attributes { attribute, last_error, host })
     }
 }
 
