@@ -28,12 +28,12 @@ pub(super) fn bcast(shim: &Shim, group: &Group<'_>, id: u32, span: Span, root: c
 
 /// Allgather and Allgatherv, on all ranks. `mine`: the block of this rank; `lens`: those of all `blocks`, in
 /// bytes.
-pub(super) fn allgather<F: Fn(c_int) -> Span>(
+pub(super) fn allgather(
     shim: &Shim,
     group: &Group<'_>,
     id: u32,
     mine: Span,
-    (blocks, lens): (&Blocks<F>, &[usize]),
+    (blocks, lens): (&Blocks, &[usize]),
 ) -> Handed {
     let own = blocks.of(group.rank());
     let (source, copied) = match mine.is_in_place() {

@@ -16,15 +16,15 @@ const LONG: usize = 64 << 10;
 
 /// Alltoall, Alltoallv and Alltoallw. For the latter two, only the sender and the receiver of a block know
 /// its length, so the ranks vote. In-place calls are left to the MPI.
-pub(crate) fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
+pub(crate) fn alltoall(
     shim: &Shim,
-    from: Blocks<F>,
-    to: Blocks<G>,
+    from: Blocks,
+    to: Blocks,
     how: How,
     pass: impl Fn() -> c_int,
 ) -> c_int {
     let Some(peers) = shim.collective_peers(how.comm()) else { return pass() };
-    if from.buf == IN_PLACE || (to.equal && !shim.is_long(&to.of(0))) {
+    if from.buf == IN_PLACE || (to.are_equal() && !shim.is_long(&to.of(0))) {
         return pass();
     }
     let size = peers.size();
@@ -64,23 +64,23 @@ pub(crate) fn alltoall<F: Fn(c_int) -> Span, G: Fn(c_int) -> Span>(
             start.send(&from.of(dest), dest);
         }
     };
-    let len = to.of(0).bytes().filter(|_| to.equal);
+    let len = to.of(0).bytes().filter(|_| to.are_equal());
     let any_long = || peers.ranks().any(|rank| shim.is_long(&from.of(rank)));
     let by = match (how, len.filter(|&len| shim.engine.chunk(len).is_none())) {
         (How::Blocking(_), Some(len)) => {
             shim.race(Raced::Alltoall, len.saturating_mul(size.unsigned_abs() as usize))
         }
-        _ if to.equal => By::Tag,
+        _ if to.are_equal() => By::Tag,
         _ => By::Vote(&any_long),
     };
     shim.exchange(&peers, how, &by, pass, start)
 }
 
 /// Gather and Gatherv. `mine`: the block of this rank. `blocks`: those of all ranks, at the root.
-pub(crate) fn gather<F: Fn(c_int) -> Span>(
+pub(crate) fn gather(
     shim: &Shim,
     mine: Span,
-    blocks: Blocks<F>,
+    blocks: Blocks,
     root: c_int,
     how: How,
     pass: impl Fn() -> c_int,
@@ -98,9 +98,9 @@ pub(crate) fn gather<F: Fn(c_int) -> Span>(
 }
 
 /// Scatter and Scatterv, in the opposite direction.
-pub(crate) fn scatter<F: Fn(c_int) -> Span>(
+pub(crate) fn scatter(
     shim: &Shim,
-    blocks: Blocks<F>,
+    blocks: Blocks,
     mine: Span,
     root: c_int,
     how: How,
@@ -122,10 +122,10 @@ pub(crate) fn scatter<F: Fn(c_int) -> Span>(
 type Judge = fn(&Context, &Span) -> bool;
 
 /// A gather or scatter. `own` and `all` check this rank's block, and those of the root.
-fn rooted<F: Fn(c_int) -> Span>(
+fn rooted(
     shim: &Shim,
     (mine, own): (&Span, Judge),
-    (blocks, all): (&Blocks<F>, Judge),
+    (blocks, all): (&Blocks, Judge),
     root: c_int,
     how: How,
     pass: impl Fn() -> c_int,
@@ -134,26 +134,26 @@ fn rooted<F: Fn(c_int) -> Span>(
     let Some(peers) = shim.rooted_peers(how.comm(), root) else { return pass() };
     // Equal blocks have the length of this rank's or, at a root with `MPI_IN_PLACE`, of one in its buffer.
     let in_place = peers.rank == root && mine.is_in_place();
-    let block = if in_place && blocks.equal { blocks.of(0) } else { *mine };
-    if blocks.equal && !shim.is_long(&block) {
+    let block = if in_place && blocks.are_equal() { blocks.of(0) } else { *mine };
+    if blocks.are_equal() && !shim.is_long(&block) {
         return pass();
     }
     if shim.refuses_rooted(&peers, (mine, own), (blocks, all), root) {
         return pass();
     }
     // The MPI, too, waits for the other end of a message of this length.
-    let waits = blocks.equal && block.bytes().is_some_and(|len| shim.engine.chunk(len).is_some());
+    let waits = blocks.are_equal() && block.bytes().is_some_and(|len| shim.engine.chunk(len).is_some());
     let by = if waits { By::Tag } else { By::EarlierTag };
     shim.exchange(&peers, how, &by, pass, start)
 }
 
 impl Shim {
     /// Whether the MPI refuses this rank's arguments of a gather or scatter.
-    fn refuses_rooted<F: Fn(c_int) -> Span>(
+    fn refuses_rooted(
         &self,
         peers: &Peers,
         (mine, own): (&Span, Judge),
-        (blocks, all): (&Blocks<F>, Judge),
+        (blocks, all): (&Blocks, Judge),
         root: c_int,
     ) -> bool {
         let at_root = peers.rank == root;
@@ -164,6 +164,6 @@ impl Shim {
         own(self, mine)
             || at_root
                 && (self.refuses_any(blocks, peers.size(), all)
-                    || self.refuses_alias(blocks.buf, &blocks.of(root), mine, blocks.equal))
+                    || self.refuses_alias(blocks.buf, &blocks.of(root), mine, blocks.are_equal()))
     }
 }

@@ -1,6 +1,7 @@
 //! The MPI functions of collectives: each finds the buffers and blocks from the program's arguments.
 
-use super::blocks::{equal, typed, varied};
+use super::blocks::Blocks;
+use super::blocks::Given::{Equal, Typed, Varied};
 use super::reduce::{self, counts};
 use super::{exchange, spread};
 use crate::messages::agreed::{How, RequestPlace};
@@ -46,40 +47,40 @@ macro_rules! received {
 
 both! {
     gather(Gather), igather(Igather): |shim, call, how, pass|
-        (from, blocks) = (sent!(call), equal(call.recvbuf, call.recvcount, call.recvtype)) =>
+        (from, blocks) = (sent!(call), Blocks::new(call.recvbuf, Equal(call.recvcount, call.recvtype))) =>
         exchange::gather(shim, from, blocks, call.root, how, pass);
     gatherv(Gatherv), igatherv(Igatherv): |shim, call, how, pass|
-        (from, blocks) = (sent!(call), varied(call.recvbuf, call.recvcounts, call.displs, call.recvtype)) =>
+        (from, blocks) = (sent!(call), Blocks::new(call.recvbuf, Varied(call.recvcounts, call.displs, call.recvtype))) =>
         exchange::gather(shim, from, blocks, call.root, how, pass);
     scatter(Scatter), iscatter(Iscatter): |shim, call, how, pass|
-        (blocks, to) = (equal(call.sendbuf, call.sendcount, call.sendtype), received!(call)) =>
+        (blocks, to) = (Blocks::new(call.sendbuf, Equal(call.sendcount, call.sendtype)), received!(call)) =>
         exchange::scatter(shim, blocks, to, call.root, how, pass);
     scatterv(Scatterv), iscatterv(Iscatterv): |shim, call, how, pass|
-        (blocks, to) = (varied(call.sendbuf, call.sendcounts, call.displs, call.sendtype), received!(call)) =>
+        (blocks, to) = (Blocks::new(call.sendbuf, Varied(call.sendcounts, call.displs, call.sendtype)), received!(call)) =>
         exchange::scatter(shim, blocks, to, call.root, how, pass);
     alltoall(Alltoall), ialltoall(Ialltoall): |shim, call, how, pass|
         (from, to) = (
-            equal(call.sendbuf, call.sendcount, call.sendtype),
-            equal(call.recvbuf, call.recvcount, call.recvtype),
+            Blocks::new(call.sendbuf, Equal(call.sendcount, call.sendtype)),
+            Blocks::new(call.recvbuf, Equal(call.recvcount, call.recvtype)),
         ) => exchange::alltoall(shim, from, to, how, pass);
     alltoallv(Alltoallv), ialltoallv(Ialltoallv): |shim, call, how, pass|
         (from, to) = (
-            varied(call.sendbuf, call.sendcounts, call.sdispls, call.sendtype),
-            varied(call.recvbuf, call.recvcounts, call.rdispls, call.recvtype),
+            Blocks::new(call.sendbuf, Varied(call.sendcounts, call.sdispls, call.sendtype)),
+            Blocks::new(call.recvbuf, Varied(call.recvcounts, call.rdispls, call.recvtype)),
         ) => exchange::alltoall(shim, from, to, how, pass);
     alltoallw(Alltoallw), ialltoallw(Ialltoallw): |shim, call, how, pass|
         (from, to) = (
-            typed(call.sendbuf, call.sendcounts, call.sdispls, call.sendtypes),
-            typed(call.recvbuf, call.recvcounts, call.rdispls, call.recvtypes),
+            Blocks::new(call.sendbuf, Typed(call.sendcounts, call.sdispls, call.sendtypes)),
+            Blocks::new(call.recvbuf, Typed(call.recvcounts, call.rdispls, call.recvtypes)),
         ) => exchange::alltoall(shim, from, to, how, pass);
     bcast(Bcast), ibcast(Ibcast): |shim, call, how, pass|
         span = Span::new(call.buffer, call.count, call.datatype) =>
         spread::bcast(shim, span, call.root, how, pass);
     allgather(Allgather), iallgather(Iallgather): |shim, call, how, pass|
-        (from, blocks) = (sent!(call), equal(call.recvbuf, call.recvcount, call.recvtype)) =>
+        (from, blocks) = (sent!(call), Blocks::new(call.recvbuf, Equal(call.recvcount, call.recvtype))) =>
         spread::allgather(shim, from, blocks, how, pass);
     allgatherv(Allgatherv), iallgatherv(Iallgatherv): |shim, call, how, pass|
-        (from, blocks) = (sent!(call), varied(call.recvbuf, call.recvcounts, call.displs, call.recvtype)) =>
+        (from, blocks) = (sent!(call), Blocks::new(call.recvbuf, Varied(call.recvcounts, call.displs, call.recvtype))) =>
         spread::allgather(shim, from, blocks, how, pass);
 }
 

@@ -34,14 +34,15 @@ impl Context {
             || self.refused(span)
     }
 
-    /// Checks the blocks of all ranks by `refuses`: `refused`, or the above. `MPI_IN_PLACE` is invalid for them.
-    pub(super) fn refuses_any<F: Fn(c_int) -> Span>(
+    /// Checks the blocks of all ranks by `refuses`: `refused`, or the above. `MPI_IN_PLACE` is invalid for
+    /// them.
+    pub(super) fn refuses_any(
         &self,
-        blocks: &Blocks<F>,
+        blocks: &Blocks,
         ranks: c_int,
         refuses: impl Fn(&Self, &Span) -> bool,
     ) -> bool {
-        let ranks = if blocks.equal { 1 } else { ranks };
+        let ranks = if blocks.are_equal() { 1 } else { ranks };
         let mut accepted = None;
         let mut refused = |block: &Span| {
             let like = Some((block.datatype(), block.count() > 0));
@@ -51,7 +52,7 @@ impl Context {
             }
             // For an empty block with its own datatype, not every MPI checks the datatype.
             let refused = refuses(self, block)
-                && !(blocks.typed && block.count() == 0 && self.ignores_types_of_nothing());
+                && !(blocks.are_typed() && block.count() == 0 && self.ignores_types_of_nothing());
             accepted = like.filter(|_| !refused);
             refused
         };
@@ -59,16 +60,16 @@ impl Context {
     }
 
     /// Whether the MPI refuses this rank's arguments of an all-gather.
-    pub(super) fn refuses_gathered<F: Fn(c_int) -> Span>(
+    pub(super) fn refuses_gathered(
         &self,
         peers: &Peers,
         mine: &Span,
-        blocks: &Blocks<F>,
+        blocks: &Blocks,
     ) -> bool {
         self.refuses_any(blocks, peers.size(), Self::refuses_received)
             || !mine.is_in_place()
                 && (self.refused(mine)
-                    || self.refuses_alias(blocks.buf, &blocks.of(peers.rank), mine, blocks.equal))
+                    || self.refuses_alias(blocks.buf, &blocks.of(peers.rank), mine, blocks.are_equal()))
     }
 
     fn ignores_uncommitted(&self) -> bool {
@@ -127,7 +128,7 @@ impl Context {
 
     /// Like `refuses_alias`, for all-to-all. There the buffers must differ if counts and datatypes are given
     /// by the same arguments.
-    pub(super) fn refuses_aliased<F, G>(&self, from: &Blocks<F>, to: &Blocks<G>) -> bool {
+    pub(super) fn refuses_aliased(&self, from: &Blocks, to: &Blocks) -> bool {
         from.buf == to.buf && from.given_as(to) && self.refuses_aliases()
     }
 

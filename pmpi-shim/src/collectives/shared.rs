@@ -108,11 +108,11 @@ fn receive_frame(shim: &Shim, message: &Envelope, len: usize) -> Result<(), Erro
 
 /// Allgather and Allgatherv, on all ranks: they exchange the lengths of their frames, then the MPI gathers
 /// frames, and uncompressed blocks. `mine`: the block of this rank; `lens`: those of all `blocks`, in bytes.
-pub(super) fn allgather<F: Fn(c_int) -> Span>(
+pub(super) fn allgather(
     shim: &Shim,
     peers: &Peers,
     mine: Span,
-    (blocks, lens): (&Blocks<F>, &[usize]),
+    (blocks, lens): (&Blocks, &[usize]),
     comm: MPI_Comm,
 ) -> Result<Handed, Error> {
     let span = if mine.is_in_place() { blocks.of(peers.rank) } else { mine };
@@ -140,13 +140,13 @@ pub(super) fn allgather<F: Fn(c_int) -> Span>(
 
 /// Gathers frames and blocks of the lengths exchanged, and writes them to the program's buffer. `own`: what
 /// this rank sends, and room for all; `lens`: the lengths exchanged, and those of the blocks.
-fn gather_frames<F: Fn(c_int) -> Span>(
+fn gather_frames(
     shim: &Shim,
     peers: &Peers,
     comm: MPI_Comm,
     own: (&Wire, Buffer),
     lens: (&[u64], &[usize]),
-    blocks: &Blocks<F>,
+    blocks: &Blocks,
 ) -> Result<(), Error> {
     let ((wire, mut room), (said, lens)) = (own, lens);
     let (mut counts, mut places, mut end) = (Vec::new(), Vec::new(), 0);

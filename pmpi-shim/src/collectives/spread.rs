@@ -46,10 +46,10 @@ pub(crate) fn bcast(shim: &Shim, span: Span, root: c_int, how: How, pass: impl F
 
 /// Allgather, Allgatherv, and their nonblocking forms. `mine`: the block of this rank. All ranks know the
 /// lengths of all `blocks`.
-pub(crate) fn allgather<F: Fn(c_int) -> Span>(
+pub(crate) fn allgather(
     shim: &Shim,
     mine: Span,
-    blocks: Blocks<F>,
+    blocks: Blocks,
     how: How,
     pass: impl Fn() -> c_int,
 ) -> c_int {
