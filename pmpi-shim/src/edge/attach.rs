@@ -5,7 +5,7 @@
 //! taken from the MPI before the program asks for it, even if `MPRESS_PREDICT` is set: the unexpected queue
 //! stays empty.
 
-use crate::handlers::matched_probe::mprobe_only;
+use crate::handlers::matched_probe::hand_out_alone;
 use crate::job::finish::{end_messages, free, keep_link};
 use crate::job::handshake::{Agreement, handshake};
 use crate::job::startup::{begin, describe_machine, make_world, name_unknown};
@@ -108,13 +108,13 @@ pub unsafe fn mprobe(
     tag: c_int,
     comm: MPI_Comm,
 ) -> Result<(MPI_Message, MPI_Status), c_int> {
-    if let Some(shim) = layer {
-        return mprobe_only(shim, source, tag, comm);
-    }
     let (mut message, mut status) = (MESSAGE_NULL, empty_status());
     // SAFETY: the caller vouches for the arguments; valid output pointers.
     ok(unsafe { open::MPI_Mprobe(source, tag, comm, &raw mut message, &raw mut status) })?;
-    Ok((message, status))
+    match layer.and_then(|shim| shim.probe_peers(source, tag, comm).map(|peers| (shim, peers))) {
+        Some((shim, peers)) => hand_out_alone(shim, &peers, comm, message, status),
+        None => Ok((message, status)),
+    }
 }
 
 impl Shim {

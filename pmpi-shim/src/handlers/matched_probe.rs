@@ -93,26 +93,20 @@ fn take(
     Ok(None)
 }
 
-/// Mprobe for a program whose other calls do not look into the unexpected queue: only this message is taken
-/// from the MPI. It waits for the message, and if that may be a frame, until its length is known.
+/// The program's handle for a message that the MPI has matched, and its status. For a program whose other
+/// calls do not look into the unexpected queue: only this message is taken from the MPI. If it may be a frame,
+/// waits until its length is known.
 #[cfg(not(shim))]
-pub(crate) fn mprobe_only(
+pub(crate) fn hand_out_alone(
     shim: &Shim,
-    source: c_int,
-    tag: c_int,
+    peers: &Arc<Peers>,
     comm: MPI_Comm,
+    message: MPI_Message,
+    status: MPI_Status,
 ) -> Result<(MPI_Message, MPI_Status), c_int> {
-    let (mut message, mut status) = (MESSAGE_NULL, empty_status());
-    // SAFETY: the arguments of a probe; valid output pointers.
-    ok(unsafe { open::MPI_Mprobe(source, tag, comm, &raw mut message, &raw mut status) })?;
-    let Some(peers) = shim.probe_peers(source, tag, comm) else { return Ok((message, status)) };
-    if !peers.may_be_frame(&status, received_bytes(&status)) {
-        leave(shim, &peers, comm, message, &status);
-        return Ok((message, status));
-    }
-    let mut unreceived = Unreceived::matched(comm, &peers, message, &status);
+    let mut unreceived = Unreceived::matched(comm, peers, message, &status);
     let seen = progress::until(shim, || unreceived.look(shim).transpose()).map_err(Error::code)?;
-    hand_out(shim, &peers, comm, unreceived, seen.status())
+    hand_out(shim, peers, comm, unreceived, seen.status())
 }
 
 /// The program's handle for a message from the unexpected queue.
