@@ -83,6 +83,11 @@ handlers! {
         let results = (call.outcount, call.array_of_indices, call.array_of_statuses);
         some(shim, (Ends::Look, requests), results, pass)
     };
+    // Another thread may wait for the request.
+    cancel(Cancel): |shim, call, pass| match shim.requests.inner(*call.request) {
+        Some(mut inner) => real::MPI_Cancel(&raw mut inner),
+        None => pass(),
+    };
 }
 
 pub(crate) unsafe fn wait(shim: &Shim, call: arguments::Wait, pass: impl Fn() -> c_int) -> c_int {
@@ -261,18 +266,6 @@ unsafe fn some(
         }
         let which = slice::from_raw_parts(indices, completed).iter().filter_map(|&i| usize::try_from(i).ok());
         batch.finish_many(which, &mut found[..completed], statuses, code)
-    }
-}
-
-pub(crate) unsafe fn cancel(shim: &Shim, call: arguments::Cancel, pass: impl Fn() -> c_int) -> c_int {
-    let arguments::Cancel { request } = call;
-    // SAFETY: the program's own argument.
-    unsafe {
-        // Another thread may wait for it.
-        match shim.requests.inner(*request) {
-            Some(mut inner) => real::MPI_Cancel(&raw mut inner),
-            None => pass(),
-        }
     }
 }
 
