@@ -230,16 +230,13 @@ impl Active {
         self.done = Some((*status, result.map_err(|(_, code)| Untold::new(code))));
     }
 
-    /// Waits for the operation in the MPI, and stores its status where the program wants it. Nothing else is
-    /// advanced meanwhile.
+    /// Waits for the operation in the MPI, and stores its status where the program wants it. Nothing is
+    /// advanced meanwhile: a message in chunks, or a collective, must be complete.
     ///
     /// # Safety
     /// `status` must be a status or `MPI_STATUS_IGNORE`.
     pub(crate) unsafe fn wait(mut self, context: &Context, status: *mut MPI_Status) -> c_int {
         let mut found = empty_status();
-        while matches!(self.finish, Finish::Stream(..) | Finish::Collective(..)) && !self.advance(context) {
-            std::thread::yield_now();
-        }
         // SAFETY: our own request and status, with which it has just completed; the caller vouches for the
         // place.
         let result = unsafe {

@@ -72,23 +72,10 @@ impl Arriving {
         source: c_int,
         target: Target,
     ) -> Self {
-        let outcome = if let Target::Nowhere(code) = target {
+        let mut new = Self::of(context, stream, source, target);
+        if new.is_dropped() {
             context.engine.refuse_stream(&stream);
-            Err(Untold::new(code))
-        } else {
-            Ok(())
-        };
-        let mut new = Self {
-            stream,
-            tail: context.streams.channel(stream.id(), source),
-            target,
-            posted: VecDeque::new(),
-            next: 0,
-            to_post: 1,
-            received: 0,
-            pace: Pace::default(),
-            outcome,
-        };
+        }
         new.decode(context, |context, out| context.engine.decode_head(head, out));
         new
     }
@@ -98,10 +85,17 @@ impl Arriving {
         if source < 0 {
             return; // the source is not known
         }
-        let tail = context.streams.channel(stream.id(), source);
-        let (target, outcome) = (Target::Nowhere(ERR_TRUNCATE), Err(Untold::new(ERR_TRUNCATE)));
+        let mut tail = Self::of(context, stream, source, Target::Nowhere(ERR_TRUNCATE));
+        tail.next = 1;
+        tail.leave(context);
+    }
+
+    /// A stream of which nothing has been decoded.
+    fn of(context: &Context, stream: Stream, source: c_int, target: Target) -> Self {
         let (posted, pace) = (VecDeque::new(), Pace::default());
-        Self { stream, tail, target, posted, next: 1, to_post: 1, received: 0, pace, outcome }.leave(context);
+        let tail = context.streams.channel(stream.id(), source);
+        let outcome = if let Target::Nowhere(code) = target { Err(Untold::new(code)) } else { Ok(()) };
+        Self { stream, tail, target, posted, next: 0, to_post: 1, received: 0, pace, outcome }
     }
 
     /// Whether the message is no longer wanted.
