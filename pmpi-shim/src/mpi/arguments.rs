@@ -18,18 +18,6 @@ pub(crate) enum Counts {
     Large(*const MPI_Count),
 }
 
-impl From<*const c_int> for Counts {
-    fn from(array: *const c_int) -> Self {
-        Self::Int(array)
-    }
-}
-
-impl From<*const MPI_Count> for Counts {
-    fn from(array: *const MPI_Count) -> Self {
-        Self::Large(array)
-    }
-}
-
 impl Counts {
     pub(crate) fn addr(self) -> usize {
         match self {
@@ -58,18 +46,6 @@ pub(crate) enum Position {
     Large(*mut MPI_Count),
 }
 
-impl From<*mut c_int> for Position {
-    fn from(place: *mut c_int) -> Self {
-        Self::Int(place)
-    }
-}
-
-impl From<*mut MPI_Count> for Position {
-    fn from(place: *mut MPI_Count) -> Self {
-        Self::Large(place)
-    }
-}
-
 impl Position {
     /// # Safety
     /// The position must be readable, or null.
@@ -94,6 +70,24 @@ impl Position {
             }
         }
     }
+}
+
+/// Makes these from the arguments of both forms of a call.
+macro_rules! of_both_forms {
+    ($($Name:ident::$Form:ident($given:ty);)*) => {$(
+        impl From<$given> for $Name {
+            fn from(at: $given) -> Self {
+                Self::$Form(at)
+            }
+        }
+    )*};
+}
+
+of_both_forms! {
+    Counts::Int(*const c_int);
+    Counts::Large(*const MPI_Count);
+    Position::Int(*mut c_int);
+    Position::Large(*mut MPI_Count);
 }
 
 /// The messages of calls, and of others with the same arguments.

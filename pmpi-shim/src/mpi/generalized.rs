@@ -25,18 +25,14 @@ impl Delivered {
 /// A request that is complete from the start, with this status (an empty one for `None`): a generalized
 /// request, so that its handle is unique in all calls of the MPI.
 pub(crate) fn completed(delivered: Option<Delivered>) -> Result<MPI_Request, c_int> {
-    let inner = generalized(delivered)?;
+    let inner = pending(delivered)?;
     // SAFETY: a request that has just been started.
     ok(unsafe { PMPI_Grequest_complete(inner) })?;
     Ok(inner)
 }
 
-/// A request that is completed by `PMPI_Grequest_complete`, with an empty status.
-pub(crate) fn pending() -> Result<MPI_Request, c_int> {
-    generalized(None)
-}
-
-fn generalized(delivered: Option<Delivered>) -> Result<MPI_Request, c_int> {
+/// A request that is completed by `PMPI_Grequest_complete`, then with this status.
+pub(crate) fn pending(delivered: Option<Delivered>) -> Result<MPI_Request, c_int> {
     let state = Box::into_raw(Box::new(delivered));
     let mut inner = REQUEST_NULL;
     // SAFETY: the callbacks expect this state; `free` is called once, with the request.
@@ -45,7 +41,7 @@ fn generalized(delivered: Option<Delivered>) -> Result<MPI_Request, c_int> {
 }
 
 unsafe extern "C" fn query(state: *mut c_void, status: *mut MPI_Status) -> c_int {
-    // SAFETY: MPI passes the state of `generalized` and a valid status.
+    // SAFETY: MPI passes the state of `pending` and a valid status.
     unsafe {
         let delivered = *state.cast::<Option<Delivered>>();
         let (source, tag, bytes) =
@@ -59,7 +55,7 @@ unsafe extern "C" fn query(state: *mut c_void, status: *mut MPI_Status) -> c_int
 }
 
 unsafe extern "C" fn free(state: *mut c_void) -> c_int {
-    // SAFETY: MPI passes the state of `generalized`, once.
+    // SAFETY: MPI passes the state of `pending`, once.
     drop(unsafe { Box::from_raw(state.cast::<Option<Delivered>>()) });
     SUCCESS
 }

@@ -294,7 +294,7 @@ impl UnderWay {
         {
             return Ok(only);
         }
-        match generalized::pending() {
+        match generalized::pending(None) {
             Ok(request) => Ok(Active::new(request, Finish::Collective(origin, self))),
             Err(code) => {
                 // Not freed, since the MPI still accesses its memory.
