@@ -1,5 +1,5 @@
 //! Differences between MPIs of one ABI, by their version strings. It uses nothing else of the shim, so that
-//! tests can include this file.
+//! its test can include this file (`shim-tests/tests/family.rs`).
 
 /// The family of the MPI library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,25 +58,5 @@ impl Family {
     /// standard allows. It crashes Intel MPI 2021.18; heads of messages in chunks are such sends.
     pub(crate) fn answers_for_freed_communicators(self) -> bool {
         self != Self::Intel
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Family;
-
-    #[test]
-    fn libraries_name_themselves_at_the_beginning() {
-        for (version, family) in [
-            ("Open MPI v5.0.11, package: Open MPI", Family::OpenMpi),
-            ("MPICH Version:      4.3.2\nMPICH Release date: Mon Oct  6", Family::Mpich),
-            ("Intel(R) MPI Library 2021.18.0 for Linux* OS\n", Family::Intel),
-            ("MVAPICH2 Version      :\t2.3.7", Family::Mpich),
-            ("MPI VERSION    : CRAY MPICH version 8.1.28.29 (ANL base 3.4a2)", Family::Mpich),
-            ("", Family::Unknown),
-            ("Some Open MPI", Family::Unknown),
-        ] {
-            assert_eq!(Family::of(version), family, "{version}");
-        }
     }
 }
