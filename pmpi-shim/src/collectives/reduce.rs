@@ -108,7 +108,7 @@ pub(super) unsafe fn reduce(shim: &Shim, call: Call, to: Recipients<'_>, pass: i
             Recipients::Each(_) => reducing.take(start),
         }
         start.wait(); // for sends from `reducing`'s memory
-        if start.outcome().is_err() {
+        if start.messages.outcome.is_err() {
             std::mem::forget(reducing); // the MPI may still use its memory
         }
     })

@@ -26,7 +26,8 @@ const UNDER_WAY: usize = 16;
 pub(super) struct Start<'a> {
     shim: &'a Shim,
     pub(super) group: &'a Group<'a>,
-    messages: UnderWay,
+    /// After an error the rest is done all the same, for the other ranks.
+    pub(super) messages: UnderWay,
     /// Greatest number of pending messages in each direction, if the call may wait.
     at_most: Option<usize>,
 }
@@ -143,15 +144,6 @@ impl<'a> Start<'a> {
 
     pub(super) fn wait(&mut self) {
         progress::wait_for_all_messages(self.shim, &mut self.messages);
-    }
-
-    /// The result so far. After an error the rest is done all the same, for the other ranks.
-    pub(super) fn outcome(&self) -> Result<(), c_int> {
-        self.messages.outcome
-    }
-
-    pub(super) fn note(&mut self, outcome: Result<(), c_int>) {
-        self.messages.note(outcome);
     }
 
     /// Copies a rank's block to itself.

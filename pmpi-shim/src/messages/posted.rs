@@ -71,14 +71,14 @@ impl Posted {
         alone: bool,
     ) -> Result<Self, c_int> {
         let (mut memory, held) = Memory::lent(context, &message.span)?;
-        let capacity = memory.capacity();
-        let bytes = match memory.is_contiguous() {
-            true => Some(context.byte_span(memory.span().ptr().cast(), capacity)?),
+        let capacity = memory.capacity;
+        let bytes = match memory.contiguous {
+            true => Some(context.byte_span(memory.span.ptr().cast(), capacity)?),
             false => None,
         };
         let ends_anywhere = || context.family.takes_partial_elements() || !peers.frames_with(message.peer);
-        let is_faster = || context.received.has_room(capacity) && context.reordered(memory.span(), capacity);
-        let mut by_elements = !memory.is_contiguous() && (!ends_anywhere() || is_faster());
+        let is_faster = || context.received.has_room(capacity) && context.reordered(&memory.span, capacity);
+        let mut by_elements = !memory.contiguous && (!ends_anywhere() || is_faster());
         // Longer ones in a GPU's memory would need absolute addresses, for which an MPI cannot tell whose
         // memory they are.
         if by_elements
@@ -121,7 +121,7 @@ impl Posted {
         match &self.place {
             // SAFETY: the program's memory, or ours, which the caller keeps.
             Place::Program(Some(bytes), _) | Place::Bounce(Bounce { bytes, .. }) => unsafe { bytes.span() },
-            Place::Program(None, _) | Place::Emptied => *self.memory.span(),
+            Place::Program(None, _) | Place::Emptied => self.memory.span,
         }
     }
 
@@ -130,13 +130,13 @@ impl Posted {
     pub(crate) fn advance(&mut self, context: &Context, look: impl FnOnce() -> Look) -> bool {
         if self.came.is_none() {
             // A smaller buffer has no room for a message in chunks.
-            if context.engine.chunk(self.memory.capacity()).is_none() {
+            if context.engine.chunk(self.memory.capacity).is_none() {
                 return true;
             }
             match look() {
                 Look::UnderWay => return false,
                 // SAFETY: the receive has completed without an error.
-                Look::Complete(status) if received_bytes(&status) <= self.memory.capacity() => unsafe {
+                Look::Complete(status) if received_bytes(&status) <= self.memory.capacity => unsafe {
                     self.look(context, &status);
                 },
                 Look::Complete(_) | Look::Failed(..) => return true, // reported by the call that completes it
@@ -200,12 +200,12 @@ impl Posted {
         };
         let stream = head.stream()?;
         let (len, in_place) = (stream.raw_len(), matches!(self.place, Place::Program(..)));
-        let target = if len > self.memory.capacity() {
-            Target::Nowhere(truncated(len, self.memory.capacity()))
-        } else if in_place && self.memory.is_contiguous() {
-            Target::Memory(self.memory.span().ptr().cast())
-        } else if let Some(plan) = context.plan(self.memory.span()).filter(|_| in_place) {
-            Target::Elements(plan, self.memory.span().ptr().cast())
+        let target = if len > self.memory.capacity {
+            Target::Nowhere(truncated(len, self.memory.capacity))
+        } else if in_place && self.memory.contiguous {
+            Target::Memory(self.memory.span.ptr().cast())
+        } else if let Some(plan) = context.plan(&self.memory.span).filter(|_| in_place) {
+            Target::Elements(plan, self.memory.span.ptr().cast())
         } else {
             context.room(len).map_or_else(Target::Nowhere, Target::Buffer)
         };
@@ -220,12 +220,12 @@ impl Posted {
 
     /// Bytes that there is room for.
     pub(crate) fn capacity(&self) -> usize {
-        self.memory.capacity()
+        self.memory.capacity
     }
 
     /// Whether more bytes have come than there is room for.
     pub(crate) fn is_truncated(&self, status: &MPI_Status) -> bool {
-        received_bytes(status) > self.memory.capacity()
+        received_bytes(status) > self.memory.capacity
     }
 }
 

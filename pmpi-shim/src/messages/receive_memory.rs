@@ -22,34 +22,18 @@ use std::sync::{Arc, Mutex, MutexGuard};
 #[derive(Clone, Copy)]
 pub(crate) struct Memory {
     /// As a span of bytes, if contiguous.
-    span: Span,
+    pub(super) span: Span,
     /// In bytes.
-    capacity: usize,
+    pub(super) capacity: usize,
     /// Whether the bytes of a message have the same order in memory as on the wire, and the host may read
     /// them.
-    contiguous: bool,
+    pub(super) contiguous: bool,
 }
 
 impl Memory {
     /// None.
     pub(crate) fn nothing() -> Self {
         Self { span: Span::nothing(), capacity: 0, contiguous: true }
-    }
-
-    /// The elements; bytes if contiguous.
-    pub(crate) fn span(&self) -> &Span {
-        &self.span
-    }
-
-    /// In bytes.
-    pub(crate) fn capacity(&self) -> usize {
-        self.capacity
-    }
-
-    /// Whether the bytes of a message have the same order in memory as on the wire, and the host may read
-    /// them.
-    pub(crate) fn is_contiguous(&self) -> bool {
-        self.contiguous
     }
 
     /// Its address range. For a datatype with gaps only the first byte counts: the columns of an array

@@ -113,13 +113,13 @@ impl<'a> Reducing<'a> {
     /// of these blocks must not take the rest for the result.
     fn add(&self, start: &mut Start<'_>, incoming: &[Memory], ranks: &[usize]) {
         start.wait();
-        if let Err(code) = start.outcome() {
+        if let Err(code) = start.messages.outcome {
             give_up("a part of a reduction has not come", self.group.program, code);
         }
         for (memory, &rank) in incoming.iter().flat_map(|memory| ranks.iter().map(move |rank| (memory, rank)))
         {
             let (from, to) = (self.ours(memory, rank), self.ours(&self.sums, rank));
-            start.note(reduce_local(&from, &to, self.call.op, self.size));
+            start.messages.note(reduce_local(&from, &to, self.call.op, self.size));
         }
     }
 

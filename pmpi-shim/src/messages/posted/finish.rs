@@ -68,13 +68,13 @@ impl Posted {
         let memory = self.memory;
         let ahead = self.ahead.map(|decoding| (decoding, Instant::now()));
         let write = |span: &Span| land(context, wire, is_frame, span);
-        let is_ours = matches!(self.place, Place::Program(..)) || memory.capacity() == 0;
+        let is_ours = matches!(self.place, Place::Program(..)) || memory.capacity == 0;
         let claim = if is_ours { None } else { context.receive_memory.free(&memory) };
         let landed = if is_ours || claim.is_some() {
-            write(memory.span())
+            write(&memory.span)
         } else {
-            context.room(memory.capacity()).and_then(|mut message| {
-                let count = MPI_Count::try_from(memory.capacity()).map_err(|_| ERR_INTERN)?;
+            context.room(memory.capacity).and_then(|mut message| {
+                let count = MPI_Count::try_from(memory.capacity).map_err(|_| ERR_INTERN)?;
                 // SAFETY: room for this number of bytes.
                 let len = write(&unsafe { Span::new(message.room().as_mut_ptr().cast(), count, BYTE) })?;
                 message.set_len(len);
@@ -127,5 +127,5 @@ impl Posted {
 /// Overwrites what looks like a frame, so that the program does not send it on (`docs/format/frame.md`).
 fn wipe(context: &Context, memory: &Memory) {
     // An error is being reported already.
-    let _ = land_raw(context, &[0; HEADER_LEN], memory.span());
+    let _ = land_raw(context, &[0; HEADER_LEN], &memory.span);
 }
