@@ -32,12 +32,12 @@ mod spread;
 mod start;
 
 use crate::messages::agreed::{By, Here, Raced, Way};
-use crate::messages::error::{Error, raise};
+use crate::messages::error::Error;
 use crate::messages::peers::Peers;
 use crate::mpi::span::{Envelope, Span};
 use crate::mpi::sys::*;
 use crate::operations::state::Shim;
-use mpress::{Strategy, waiting};
+use mpress::Strategy;
 use std::ffi::c_int;
 
 /// A collective of the layer in progress. Its messages use the layer's own communicator, between ranks of the
@@ -102,15 +102,5 @@ impl Shim {
     /// Whether blocks that have the same length on all ranks may be compressed.
     pub(crate) fn is_long(&self, block: &Span) -> bool {
         block.bytes().is_some_and(|bytes| bytes >= self.threshold)
-    }
-
-    /// Makes a collective of the layer. An error is reported to the program's communicator.
-    fn collectively(
-        &self,
-        group: &Group<'_>,
-        collective: impl FnOnce(&Group<'_>) -> Result<(), c_int>,
-    ) -> c_int {
-        let outcome = waiting::during(&self.engine, || collective(group));
-        outcome.map_or_else(|code| raise(group.program, code), |()| SUCCESS)
     }
 }

@@ -4,7 +4,7 @@ use super::Group;
 use crate::handlers::recv;
 use crate::handlers::send::{self, By};
 use crate::messages::agreed::{self, Here, How};
-use crate::messages::error::Error;
+use crate::messages::error::{Error, raise};
 use crate::messages::peers::{Origin, Peers};
 use crate::mpi::fatal::give_up;
 use crate::mpi::span::Span;
@@ -13,6 +13,7 @@ use crate::operations::active::{Active, UnderWay};
 use crate::operations::persistent::Mode;
 use crate::operations::state::Shim;
 use crate::progress;
+use mpress::waiting;
 use std::cell::RefCell;
 use std::ffi::c_int;
 use std::ptr;
@@ -219,7 +220,7 @@ impl Shim {
         }
     }
 
-    /// Makes a collective of point-to-point messages here.
+    /// Makes a collective of point-to-point messages here. An error is reported to the program's communicator.
     fn exchange_here(
         &self,
         peers: &Arc<Peers>,
@@ -228,8 +229,8 @@ impl Shim {
         start: impl FnOnce(&mut Start<'_>),
     ) -> c_int {
         let group = Group::of(self, peers, here, how.comm());
-        self.collectively(&group, |group| {
-            let mut started = Start::new(self, group, how);
+        let outcome = waiting::during(&self.engine, || {
+            let mut started = Start::new(self, &group, how);
             start(&mut started);
             let mut messages = started.messages;
             match how {
@@ -243,6 +244,7 @@ impl Shim {
                     Ok(())
                 }
             }
-        })
+        });
+        outcome.map_or_else(|code| raise(how.comm(), code), |()| SUCCESS)
     }
 }

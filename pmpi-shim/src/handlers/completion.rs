@@ -38,6 +38,9 @@ unsafe fn copied(count: c_int, requests: *const MPI_Request) -> Vec<MPI_Request>
 }
 
 handlers! {
+    wait(Wait): |shim, call, pass| {
+        one(shim, (Ends::Wait, array(1, call.request)), &mut 1, call.status, pass)
+    };
     test(Test): |shim, call, pass| {
         one(shim, (Ends::Test, array(1, call.request)), call.flag, call.status, pass)
     };
@@ -90,26 +93,7 @@ handlers! {
     };
 }
 
-pub(crate) unsafe fn wait(shim: &Shim, call: arguments::Wait, pass: impl Fn() -> c_int) -> c_int {
-    let arguments::Wait { request, status } = call;
-    // SAFETY: the program's own arguments.
-    unsafe {
-        let Some(mut batch) = Batch::of(shim, Ends::Wait, array(1, request)) else { return pass() };
-        let mut found = empty_status();
-        waiting::during_long(&shim.engine, batch.longest(), || {
-            // For a single receive, the MPI can report what has arrived.
-            until(shim, || {
-                let (ready, alone) = (batch.advance(), shim.may_wait() && batch.is_receive());
-                (alone || ready && (shim.may_wait() || batch.is_complete())).then_some(())
-            });
-            batch.wait_for_all();
-            let code = batch.ask(|_, request| open::MPI_Wait(request, &raw mut found));
-            end_one(batch, code, Some(0), &mut found, status)
-        })
-    }
-}
-
-/// Test and Request_get_status.
+/// Wait, Test and Request_get_status.
 unsafe fn one(
     shim: &Shim,
     (ends, request): (Ends, &mut [MPI_Request]),
@@ -121,18 +105,28 @@ unsafe fn one(
     unsafe {
         let Some(mut batch) = Batch::of(shim, ends, request) else { return pass() };
         let mut found = empty_status();
-        if !batch.advance() {
-            *flag = 0;
-            return SUCCESS;
-        }
-        let code = batch.ask(|_, request| match ends {
-            Ends::Look => open::MPI_Request_get_status(*request, flag, &raw mut found),
-            Ends::Wait | Ends::Test => open::MPI_Test(request, flag, &raw mut found),
-        });
-        if code == SUCCESS && *flag == 0 {
-            return SUCCESS;
-        }
-        end_one(batch, code, Some(0), &mut found, status)
+        waiting::during_long(&shim.engine, batch.longest(), || {
+            if ends == Ends::Wait {
+                // For a single receive, the MPI can report what has arrived.
+                until(shim, || {
+                    let (ready, alone) = (batch.advance(), shim.may_wait() && batch.is_receive());
+                    (alone || ready && (shim.may_wait() || batch.is_complete())).then_some(())
+                });
+                batch.wait_for_all();
+            } else if !batch.advance() {
+                *flag = 0;
+                return SUCCESS;
+            }
+            let code = batch.ask(|_, request| match ends {
+                Ends::Wait => open::MPI_Wait(request, &raw mut found),
+                Ends::Test => open::MPI_Test(request, flag, &raw mut found),
+                Ends::Look => open::MPI_Request_get_status(*request, flag, &raw mut found),
+            });
+            if code == SUCCESS && *flag == 0 {
+                return SUCCESS;
+            }
+            end_one(batch, code, Some(0), &mut found, status)
+        })
     }
 }
 
