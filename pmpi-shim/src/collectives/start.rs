@@ -220,7 +220,8 @@ impl Shim {
         }
     }
 
-    /// Makes a collective of point-to-point messages here. An error is reported to the program's communicator.
+    /// Makes a collective of point-to-point messages here. An error is reported to the program's
+    /// communicator.
     fn exchange_here(
         &self,
         peers: &Arc<Peers>,

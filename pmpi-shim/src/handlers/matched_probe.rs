@@ -94,8 +94,8 @@ fn take(
 }
 
 /// The program's handle for a message that the MPI has matched, and its status. For a program whose other
-/// calls do not look into the unexpected queue: only this message is taken from the MPI. If it may be a frame,
-/// waits until its length is known.
+/// calls do not look into the unexpected queue: only this message is taken from the MPI. If it may be a
+/// frame, waits until its length is known.
 #[cfg(not(shim))]
 pub(crate) fn hand_out_alone(
     shim: &Shim,

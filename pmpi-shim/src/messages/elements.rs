@@ -68,8 +68,8 @@ impl Context {
     }
 
     /// Whether the MPI refuses a span: a negative count, a datatype that is invalid or not committed, or
-    /// elements without memory (absolute addresses use `MPI_BOTTOM`). The MPI itself reports the error, in the
-    /// program's own call.
+    /// elements without memory (absolute addresses use `MPI_BOTTOM`). The MPI itself reports the error, in
+    /// the program's own call.
     pub(crate) fn refused(&self, span: &Span) -> bool {
         let Some(bytes) = span.bytes() else { return true };
         let is_nowhere = span.ptr().is_null() && bytes > 0;
