@@ -15,11 +15,6 @@ use std::ptr;
 use std::sync::OnceLock;
 
 impl Context {
-    /// Whether the MPI refuses this rank's buffer of a broadcast.
-    pub(super) fn refuses_broadcast(&self, span: &Span) -> bool {
-        span.is_in_place() || self.refused(span)
-    }
-
     /// Like `refused`, for a block that a gather, a scatter or an all-gather receives. There Open MPI does
     /// not check whether a datatype is committed, so it is committed now: our own calls check it.
     pub(super) fn refuses_received(&self, span: &Span) -> bool {

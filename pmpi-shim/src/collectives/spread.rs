@@ -29,7 +29,7 @@ pub(crate) fn bcast(shim: &Shim, span: Span, root: c_int, how: How, pass: impl F
         return pass();
     };
     let may = |peers: &Peers| matches!(how, How::Blocking(_)) || peers.spread.may_broadcast(root);
-    if !may(&peers) || shim.refuses_broadcast(&span) {
+    if !may(&peers) || span.is_in_place() || shim.refused(&span) {
         return pass();
     }
     let How::Blocking(comm) = how else {

@@ -171,16 +171,19 @@ unsafe fn any(
         let given = std::mem::replace(index, UNDEFINED);
         waiting::during_long(&shim.engine, batch.longest(), || {
             let code = until(shim, || {
-                if batch.advance() && ends == Ends::Wait && shim.may_wait() {
-                    *flag = 1;
-                    let found = &raw mut found;
-                    return Some(
-                        batch.ask(|count, requests| open::MPI_Waitany(count, requests, index, found)),
-                    );
+                let ready = batch.advance();
+                let waits = ends == Ends::Wait && ready && shim.may_wait();
+                let found = &raw mut found;
+                *flag = c_int::from(waits);
+                let code = batch.ask(|count, requests| match ends {
+                    Ends::Look => open::MPI_Request_get_status_any(count, requests, index, flag, found),
+                    Ends::Wait if waits => open::MPI_Waitany(count, requests, index, found),
+                    Ends::Wait | Ends::Test => open::MPI_Testany(count, requests, index, flag, found),
+                });
+                if *index == UNDEFINED && !ready {
+                    *flag = 0; // some requests are not ready
                 }
-                let (code, is_over) = batch.ask_any(index, &mut found);
-                *flag = c_int::from(is_over);
-                (ends != Ends::Wait || code != SUCCESS || is_over).then_some(code)
+                (ends != Ends::Wait || code != SUCCESS || *flag != 0).then_some(code)
             });
             if code == SUCCESS && *flag == 0 {
                 return SUCCESS;

@@ -88,15 +88,9 @@ impl Context {
         }
     }
 
-    /// Whether samples are taken of this message.
-    #[inline]
-    pub(crate) fn is_sampled(&self, message: &Envelope) -> bool {
-        self.sampled(message).is_some()
-    }
-
     /// The sampling, and the destination's rank in the world, for messages to other processes that are long
     /// enough to be compressed.
-    fn sampled(&self, message: &Envelope) -> Option<(&Sampling, c_int)> {
+    pub(crate) fn sampled(&self, message: &Envelope) -> Option<(&Sampling, c_int)> {
         let sampling = self.recorder.as_ref()?.sampling.as_ref()?;
         if message.tag < 0 || message.peer < 0 || message.span.bytes()? < FLOOR {
             return None;

@@ -75,7 +75,7 @@ fn gpu_libraries() -> Vec<CString> {
         // that it was given.
         unsafe {
             let name = (*info).dlpi_name;
-            if !name.is_null() && runtime::is_gpu_library(CStr::from_ptr(name)) {
+            if !name.is_null() && runtime::find(CStr::from_ptr(name)).is_some() {
                 (*names.cast::<Vec<CString>>()).push(CStr::from_ptr(name).to_owned());
             }
         }

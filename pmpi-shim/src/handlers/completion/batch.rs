@@ -3,7 +3,6 @@
 use super::few::Few;
 use crate::messages::error::raise;
 use crate::mpi::handle::Handle;
-use crate::mpi::open;
 use crate::mpi::span::store_status;
 use crate::mpi::sys::*;
 use crate::operations::active::{Active, Failure, Finish};
@@ -125,11 +124,6 @@ impl<'a> Batch<'a> {
         self.slots.iter_mut().filter_map(of).max().unwrap_or(0)
     }
 
-    /// Whether all requests may be passed to the MPI.
-    fn is_ready(&self) -> bool {
-        self.slots.iter().all(|slot| slot.is_ready)
-    }
-
     /// Passes the requests that are ready to the MPI, and null requests for the others. If all handles are
     /// the program's, the MPI gets its array: then the handles of completed requests are null before an error
     /// handler is called.
@@ -171,21 +165,6 @@ impl<'a> Batch<'a> {
                 }
             }
         }
-    }
-
-    /// Testany or its like: returns its code, and whether it found a completed request or no active one.
-    pub(super) fn ask_any(&mut self, index: &mut c_int, found: &mut MPI_Status) -> (c_int, bool) {
-        let mut flag = 0;
-        let ends = self.ends;
-        // SAFETY: requests of the program and our own, valid output pointers.
-        let code = self.ask(|count, inner| unsafe {
-            match ends {
-                Ends::Look => open::MPI_Request_get_status_any(count, inner, index, &raw mut flag, found),
-                Ends::Wait | Ends::Test => open::MPI_Testany(count, inner, index, &raw mut flag, found),
-            }
-        });
-        let others = *index == UNDEFINED && !self.is_ready();
-        (code, flag != 0 && !others)
     }
 
     /// Whether the only request is ready, and the MPI would not wait for it.

@@ -44,12 +44,8 @@ unsafe impl Send for Runtime {}
 // SAFETY: as above; the state is immutable.
 unsafe impl Sync for Runtime {}
 
-/// Whether a loaded object is one of the GPU libraries, by its full name.
-pub(super) fn is_gpu_library(name: &CStr) -> bool {
-    find(name).is_some()
-}
-
-fn find(name: &CStr) -> Option<Open> {
+/// What opens a loaded object, if it is one of the GPU libraries, by its full name.
+pub(super) fn find(name: &CStr) -> Option<Open> {
     let file = name.to_bytes().rsplit(|&byte| byte == b'/').next()?;
     LIBRARIES.into_iter().find(|(prefix, _)| file.starts_with(prefix)).map(|(_, open)| open)
 }
@@ -92,7 +88,7 @@ impl Runtime {
 
 /// A loaded library.
 #[derive(Clone, Copy)]
-struct Library(*mut c_void);
+pub(super) struct Library(*mut c_void);
 
 impl Library {
     /// A function of the library.
