@@ -151,8 +151,8 @@ pub(crate) unsafe fn mrecv(shim: &Shim, call: arguments::Mrecv, pass: impl Fn() 
         let span = Span::new(buf, count, datatype);
         shim.trace_matched_receive(CallKind::Recv, &span, *message);
         let received = |active| progress::wait(shim, active, status);
-        let left = |posted: Posted, comm| {
-            recv::complete(shim, posted, (comm, status), |into, found| {
+        let left = |posted: Posted| {
+            recv::complete(shim, posted, status, |into, found| {
                 open::MPI_Mrecv_any(into.ptr(), into.count(), into.datatype(), message, found)
             })
         };
@@ -170,7 +170,7 @@ pub(crate) unsafe fn imrecv(shim: &Shim, call: arguments::Imrecv, pass: impl Fn(
             *request = shim.requests.hand_out(active);
             SUCCESS
         };
-        let left = |posted: Posted, _| {
+        let left = |posted: Posted| {
             let (into, mut inner) = (posted.span(), REQUEST_NULL);
             let (ptr, count, datatype) = (into.ptr(), into.count(), into.datatype());
             let code = open::MPI_Imrecv_any(ptr, count, datatype, message, &raw mut inner);
@@ -193,7 +193,7 @@ unsafe fn receive(
     message: *mut MPI_Message,
     pass: impl Fn() -> c_int,
     received: impl FnOnce(Active) -> c_int,
-    left: impl FnOnce(Posted, MPI_Comm) -> c_int,
+    left: impl FnOnce(Posted) -> c_int,
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     let handle = unsafe { *message };
@@ -217,7 +217,7 @@ unsafe fn receive(
         Some(Taken::Left { comm, peers }) => {
             let message = Envelope::new(span, ANY_SOURCE, ANY_TAG, comm);
             let posted = Posted::new(shim, &message, peers, false);
-            posted.map_or_else(|code| raise(comm, code), |posted| left(posted, comm))
+            posted.map_or_else(|code| raise(comm, code), left)
         }
     }
 }

@@ -125,7 +125,7 @@ unsafe fn in_one_call(shim: &Shim, message: &Envelope, peers: &Arc<Peers>, statu
     // SAFETY: the program's own status pointer. The MPI may call the program's error handler here, hence
     // `open`.
     unsafe {
-        complete(shim, posted, (comm, status), |into, found| {
+        complete(shim, posted, status, |into, found| {
             open::MPI_Recv_any(into.ptr(), into.count(), into.datatype(), peer, tag, comm, found)
         })
     }
@@ -138,7 +138,7 @@ unsafe fn in_one_call(shim: &Shim, message: &Envelope, peers: &Arc<Peers>, statu
 pub(super) unsafe fn complete(
     shim: &Shim,
     posted: Posted,
-    (comm, status): (MPI_Comm, *mut MPI_Status),
+    status: *mut MPI_Status,
     receive: impl FnOnce(Span, *mut MPI_Status) -> c_int,
 ) -> c_int {
     let mut found = empty_status();
@@ -153,7 +153,7 @@ pub(super) unsafe fn complete(
             Ok(())
         };
         store_status(status, &found);
-        result.map_or_else(|error| raise(comm, error), |()| code)
+        result.map_or_else(|(comm, code)| raise(comm, code), |()| code)
     }
 }
 

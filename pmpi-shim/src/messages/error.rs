@@ -6,6 +6,9 @@ use mpress::{Buffer, FrameError};
 use std::cell::Cell;
 use std::ffi::c_int;
 
+/// The code of an operation's error, and the communicator whose handler is to be called; null if none is.
+pub(crate) type Failure = (MPI_Comm, c_int);
+
 /// An error code, and whether the MPI has called the error handler for it.
 #[derive(Clone, Copy)]
 pub(crate) struct Error {

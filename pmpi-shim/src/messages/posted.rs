@@ -104,11 +104,6 @@ impl Posted {
     }
 
     /// The communicator whose error handler is called for a failure.
-    pub(crate) fn comm(&self) -> MPI_Comm {
-        self.peers.handler_of(self.comm)
-    }
-
-    /// The same, also when the communicator may have been freed meanwhile.
     pub(crate) fn origin(&self) -> Origin {
         Origin { comm: self.comm, peers: Some(Arc::clone(&self.peers)) }
     }

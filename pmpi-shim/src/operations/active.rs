@@ -2,7 +2,7 @@
 //! it.
 
 use crate::messages::context::Context;
-use crate::messages::error::{Untold, raise};
+use crate::messages::error::{Failure, Untold, raise};
 use crate::messages::peers::Origin;
 use crate::messages::posted::{Bounce, Posted};
 use crate::messages::streams::Departing;
@@ -23,7 +23,7 @@ pub(crate) struct Active {
     pub(crate) operation: Operation,
     pub(crate) finish: Finish,
     /// The outcome, if the program knows it already from `MPI_Request_get_status`.
-    done: Option<(MPI_Status, Result<(), Untold>)>,
+    done: Option<(MPI_Status, Result<(), (Origin, Untold)>)>,
 }
 
 /// The work to be done on completion.
@@ -38,12 +38,9 @@ pub(crate) enum Finish {
     Forget(#[allow(dead_code, reason = "held until then")] Bounce),
     /// Waits for the messages of one of the layer's collectives.
     Collective(Origin, UnderWay),
-    /// Reports an error that was found when the message was delivered.
+    /// Reports the error of a collective.
     Failed(Origin, c_int),
 }
-
-/// A failure: the code, and the communicator whose handler is to be called; null if none is.
-pub(crate) type Failure = (MPI_Comm, c_int);
 
 impl Active {
     pub(crate) fn new(request: MPI_Request, finish: Finish) -> Self {
@@ -63,14 +60,9 @@ impl Active {
         context: &Context,
         status: &mut MPI_Status,
     ) -> Result<(), Failure> {
-        let comm = match &self.finish {
-            Finish::Receive(posted) => posted.comm(),
-            Finish::Failed(origin, _) | Finish::Collective(origin, _) => origin.handler(),
-            Finish::Nothing | Finish::Send(_) | Finish::Stream(_) | Finish::Forget(_) => COMM_SELF,
-        };
         if let Some((known, outcome)) = self.done.take() {
             *status = known;
-            return outcome.map_err(|error| (comm, error.tell()));
+            return outcome.map_err(|(origin, error)| (origin.handler(), error.tell()));
         }
         if let Err(code) = self.operation.outcome(status) {
             self.abandon(context, status.MPI_SOURCE);
@@ -87,10 +79,10 @@ impl Active {
                 Ok(())
             }
             // SAFETY: the caller vouches for the completion.
-            Finish::Receive(posted) => unsafe { posted.finish(context, status) }.map_err(|code| (comm, code)),
+            Finish::Receive(posted) => unsafe { posted.finish(context, status) },
             // Its request is complete only when all messages are.
-            Finish::Collective(_, messages) => messages.outcome.map_err(|code| (comm, code)),
-            Finish::Failed(_, code) => Err((comm, code)),
+            Finish::Collective(origin, messages) => messages.outcome.map_err(|code| (origin.handler(), code)),
+            Finish::Failed(origin, code) => Err((origin.handler(), code)),
         }
     }
 
@@ -215,19 +207,22 @@ impl Active {
     /// # Safety
     /// As for [`finish`](Self::finish).
     pub(crate) unsafe fn finish_early(&mut self, context: &Context, status: &mut MPI_Status) {
+        if let Some((known, _)) = &self.done {
+            *status = *known;
+            return;
+        }
         let origin = match &self.finish {
             Finish::Receive(posted) => posted.origin(),
             Finish::Failed(origin, _) | Finish::Collective(origin, _) => origin.clone(),
             _ => Origin { comm: COMM_SELF, peers: None },
         };
         // SAFETY: as above.
-        let result = unsafe { self.finish(context, status) };
-        if let Err((comm, code)) = result {
+        let outcome = unsafe { self.finish(context, status) }.map_err(|(comm, code)| {
             // The MPI has already called the handler for an error of its own.
             let origin = if comm == COMM_NULL { Origin { comm, peers: None } } else { origin };
-            self.finish = Finish::Failed(origin, code);
-        }
-        self.done = Some((*status, result.map_err(|(_, code)| Untold::new(code))));
+            (origin, Untold::new(code))
+        });
+        self.done = Some((*status, outcome));
     }
 
     /// Waits for the operation in the MPI, and stores its status where the program wants it. Nothing is

@@ -1,11 +1,11 @@
 //! The requests of one completion call: their records are in use until it returns.
 
 use super::few::Few;
-use crate::messages::error::raise;
+use crate::messages::error::{Failure, raise};
 use crate::mpi::handle::Handle;
 use crate::mpi::span::store_status;
 use crate::mpi::sys::*;
-use crate::operations::active::{Active, Failure, Finish};
+use crate::operations::active::{Active, Finish};
 use crate::operations::requests::{Found, InUse};
 use crate::operations::state::Shim;
 use std::ffi::c_int;

@@ -3,6 +3,7 @@
 use super::{Came, Place, Posted};
 use crate::messages::context::Context;
 use crate::messages::deliver::{land, land_raw};
+use crate::messages::error::Failure;
 use crate::messages::receive_memory::Memory;
 use crate::messages::streams::Arriving;
 use crate::mpi::span::{Span, is_cancelled, set_received_bytes};
@@ -16,11 +17,12 @@ impl Posted {
     ///
     /// # Safety
     /// The receive must have completed without an error, with this `status`.
-    pub(crate) unsafe fn finish(self, context: &Context, status: &mut MPI_Status) -> Result<(), c_int> {
+    pub(crate) unsafe fn finish(self, context: &Context, status: &mut MPI_Status) -> Result<(), Failure> {
+        let handler = self.peers.handler_of(self.comm);
         // SAFETY: the caller vouches for the completion.
         let outcome = unsafe { self.write(context, status) };
         context.receive_memory.settle(context);
-        outcome
+        outcome.map_err(|code| (handler, code))
     }
 
     unsafe fn write(mut self, context: &Context, status: &mut MPI_Status) -> Result<(), c_int> {
