@@ -35,46 +35,39 @@ pub(crate) fn measure(ranks: c_int) {
     IS_ON.store(true, Relaxed);
 }
 
-/// Measures a call until dropped, unless it is made within another call: by the MPI, or by an error handler
-/// of the program.
-#[must_use]
-pub(crate) struct Spent {
-    call: Option<Measured>,
-}
-
-struct Measured {
+/// A call that is measured until this is dropped.
+pub(crate) struct Measured {
     call: usize,
     about: About,
     start: Instant,
 }
 
-/// Measures the call with this index in [`CALLS`], which is `about` this. Inlined, so that the place on the
-/// stack is the caller's.
+/// Measures the call with this index in [`CALLS`], which is `about` this, unless it is made within another
+/// call: by the MPI, or by an error handler of the program. Inlined, so that the place on the stack is the
+/// caller's.
 #[inline(always)]
-pub(crate) fn in_call(call: usize, about: impl FnOnce() -> About) -> Spent {
+#[must_use]
+pub(crate) fn in_call(call: usize, about: impl FnOnce() -> About) -> Option<Measured> {
     if !IS_ON.load(Relaxed) {
-        return Spent { call: None };
+        return None;
     }
     let (here, outer) = (stack::here(), INSIDE.get());
     if outer != 0 && stack::earlier(outer, here) == Earlier::Around {
-        return Spent { call: None };
+        return None;
     }
     INSIDE.set(here);
     let start = Instant::now();
-    Spent { call: Some(Measured { call, about: about(), start }) }
+    Some(Measured { call, about: about(), start })
 }
 
-impl Drop for Spent {
-    #[inline]
+impl Drop for Measured {
     fn drop(&mut self) {
-        if let Some(Measured { call, about, start }) = self.call.take() {
-            INSIDE.set(0);
-            if let Some(counter) = COUNTERS.get(call) {
-                counter.calls.fetch_add(1, Relaxed);
-                let nanoseconds = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-                counter.nanoseconds.fetch_add(nanoseconds, Relaxed);
-                about.charge(nanoseconds);
-            }
+        INSIDE.set(0);
+        if let Some(counter) = COUNTERS.get(self.call) {
+            counter.calls.fetch_add(1, Relaxed);
+            let nanoseconds = u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            counter.nanoseconds.fetch_add(nanoseconds, Relaxed);
+            std::mem::replace(&mut self.about, About::Nothing).charge(nanoseconds);
         }
     }
 }
