@@ -106,7 +106,7 @@ pub(crate) fn hand_out_alone(
 ) -> Result<(MPI_Message, MPI_Status), c_int> {
     let mut unreceived = Unreceived::matched(comm, peers, message, &status);
     let seen = progress::until(shim, || unreceived.look(shim).transpose()).map_err(Error::code)?;
-    hand_out(shim, peers, comm, unreceived, seen.status())
+    hand_out(shim, peers, comm, unreceived, seen)
 }
 
 /// The program's handle for a message from the unexpected queue.

@@ -109,9 +109,7 @@ pub(super) fn find<'a>(
     let mut seen = seen.filter(|_| !shim.multiple);
     loop {
         let is_any_coming = match unexpected.look(shim, comm, source, tag)? {
-            Sight::Message(seen) => {
-                return Ok(Some(Found { status: seen.status(), is_here: true, unexpected }));
-            }
+            Sight::Message(status) => return Ok(Some(Found { status, is_here: true, unexpected })),
             Sight::Coming if source != ANY_SOURCE => return Ok(None),
             Sight::Coming => true,
             Sight::Nothing => false,

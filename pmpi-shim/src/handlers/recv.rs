@@ -4,7 +4,7 @@ use crate::messages::error::{Error, called, raise};
 use crate::messages::peers::Peers;
 use crate::messages::posted::Posted;
 use crate::mpi::arguments;
-use crate::mpi::generalized::{self, Delivered};
+use crate::mpi::generalized;
 use crate::mpi::operation::Operation;
 use crate::mpi::span::{Envelope, Span, is_tag, store_status};
 use crate::mpi::sys::*;
@@ -192,8 +192,7 @@ fn post(shim: &Shim, message: &Envelope, peers: &Arc<Peers>, own_handler: bool) 
 pub(crate) fn start_any(shim: &Shim, message: &Envelope, own_handler: bool) -> Result<Active, Error> {
     if message.peer == PROC_NULL {
         // The status of MPICH's own nonblocking receive from `MPI_PROC_NULL` is wrong.
-        let no_rank = Delivered { source: PROC_NULL, tag: ANY_TAG, bytes: 0 };
-        return Ok(Active::new(generalized::completed(Some(no_rank))?, Finish::Nothing));
+        return Ok(Active::new(generalized::completed::<PROC_NULL, ANY_TAG>()?, Finish::Nothing));
     }
     match shim.needs_us(message) {
         Some(peers) => start(shim, message, &peers, own_handler),

@@ -1,62 +1,42 @@
-//! Generalized requests, which we complete ourselves, with a status of our own.
+//! Generalized requests, which we complete ourselves. Their statuses have no bytes.
 
 use crate::mpi::span::set_received_bytes;
 use crate::mpi::sys::*;
 use std::ffi::{c_int, c_void};
+use std::ptr;
 
-/// The status of a delivered message.
-#[derive(Clone, Copy)]
-pub(crate) struct Delivered {
-    pub(crate) source: c_int,
-    pub(crate) tag: c_int,
-    pub(crate) bytes: usize,
-}
-
-impl Delivered {
-    pub(crate) fn status(&self) -> MPI_Status {
-        let mut status = empty_status();
-        status.MPI_SOURCE = self.source;
-        status.MPI_TAG = self.tag;
-        set_received_bytes(&mut status, self.bytes);
-        status
-    }
-}
-
-/// A request that is complete from the start, with this status (an empty one for `None`): a generalized
-/// request, so that its handle is unique in all calls of the MPI.
-pub(crate) fn completed(delivered: Option<Delivered>) -> Result<MPI_Request, c_int> {
-    let inner = pending(delivered)?;
+/// A request that is complete from the start, with this source and tag in its status: a generalized request,
+/// so that its handle is unique in all calls of the MPI.
+pub(crate) fn completed<const SOURCE: c_int, const TAG: c_int>() -> Result<MPI_Request, c_int> {
+    let inner = pending::<SOURCE, TAG>()?;
     // SAFETY: a request that has just been started.
     ok(unsafe { PMPI_Grequest_complete(inner) })?;
     Ok(inner)
 }
 
-/// A request that is completed by `PMPI_Grequest_complete`, then with this status.
-pub(crate) fn pending(delivered: Option<Delivered>) -> Result<MPI_Request, c_int> {
-    let state = Box::into_raw(Box::new(delivered));
-    let mut inner = REQUEST_NULL;
-    // SAFETY: the callbacks expect this state; `free` is called once, with the request.
-    ok(unsafe { PMPI_Grequest_start(Some(query), Some(free), Some(cancel), state.cast(), &raw mut inner) })?;
+/// The same for a request that is completed by `PMPI_Grequest_complete`.
+pub(crate) fn pending<const SOURCE: c_int, const TAG: c_int>() -> Result<MPI_Request, c_int> {
+    let (query, state, mut inner) = (query::<SOURCE, TAG>, ptr::null_mut(), REQUEST_NULL);
+    // SAFETY: the callbacks need no state; a valid output pointer.
+    ok(unsafe { PMPI_Grequest_start(Some(query), Some(free), Some(cancel), state, &raw mut inner) })?;
     Ok(inner)
 }
 
-unsafe extern "C" fn query(state: *mut c_void, status: *mut MPI_Status) -> c_int {
-    // SAFETY: MPI passes the state of `pending` and a valid status.
+unsafe extern "C" fn query<const SOURCE: c_int, const TAG: c_int>(
+    _: *mut c_void,
+    status: *mut MPI_Status,
+) -> c_int {
+    // SAFETY: MPI passes a valid status.
     unsafe {
-        let delivered = *state.cast::<Option<Delivered>>();
-        let (source, tag, bytes) =
-            delivered.map_or((UNDEFINED, UNDEFINED, 0), |d| (d.source, d.tag, d.bytes));
-        (*status).MPI_SOURCE = source;
-        (*status).MPI_TAG = tag;
-        set_received_bytes(&mut *status, bytes);
+        (*status).MPI_SOURCE = SOURCE;
+        (*status).MPI_TAG = TAG;
+        set_received_bytes(&mut *status, 0);
         PMPI_Status_set_cancelled(status, 0);
     }
     SUCCESS
 }
 
-unsafe extern "C" fn free(state: *mut c_void) -> c_int {
-    // SAFETY: MPI passes the state of `pending`, once.
-    drop(unsafe { Box::from_raw(state.cast::<Option<Delivered>>()) });
+unsafe extern "C" fn free(_: *mut c_void) -> c_int {
     SUCCESS
 }
 

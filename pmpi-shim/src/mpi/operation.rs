@@ -75,7 +75,7 @@ impl Operation {
     /// failed one.
     fn ask(&mut self) -> Look {
         let (look, is_told) = ask(self.request);
-        if is_told && let Ok(completed) = generalized::completed(None) {
+        if is_told && let Ok(completed) = generalized::completed::<UNDEFINED, UNDEFINED>() {
             // SAFETY: our own request, which is over.
             unsafe { real::MPI_Request_free(&raw mut self.request) };
             self.request = completed;
@@ -93,7 +93,7 @@ impl Operation {
         if code == SUCCESS && flag == 0 {
             return Look::UnderWay;
         }
-        if let Ok(completed) = generalized::completed(None) {
+        if let Ok(completed) = generalized::completed::<UNDEFINED, UNDEFINED>() {
             drop(std::mem::replace(self, Self::new(completed)));
         }
         if code == SUCCESS { Look::Complete(status) } else { Look::Failed(code, status) }

@@ -289,7 +289,7 @@ impl UnderWay {
         {
             return Ok(only);
         }
-        match generalized::pending(None) {
+        match generalized::pending::<UNDEFINED, UNDEFINED>() {
             Ok(request) => Ok(Active::new(request, Finish::Collective(origin, self))),
             Err(code) => {
                 // Not freed, since the MPI still accesses its memory.

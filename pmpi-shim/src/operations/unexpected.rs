@@ -11,7 +11,6 @@ use crate::messages::error::{Error, called};
 use crate::messages::peers::Peers;
 use crate::messages::streams::Next;
 use crate::mpi::channel::match_one;
-use crate::mpi::generalized::Delivered;
 use crate::mpi::handle::{Handle, HandleMap};
 use crate::mpi::real;
 use crate::mpi::span::received_bytes;
@@ -86,7 +85,7 @@ impl Held<'_> {
 
 /// What a probe sees here.
 pub(crate) enum Sight {
-    Message(Delivered),
+    Message(MPI_Status),
     /// Messages match, but the lengths of the first ones of their sources are not known yet: they are coming.
     Coming,
     Nothing,

@@ -10,11 +10,10 @@ use crate::messages::peers::Peers;
 use crate::messages::posted::{Bounce, Posted};
 use crate::messages::receive_memory::Memory;
 use crate::messages::streams::Next;
-use crate::mpi::generalized::Delivered;
 use crate::mpi::handle::Handle;
 use crate::mpi::operation::{Look, look};
 use crate::mpi::real;
-use crate::mpi::span::{Envelope, Span, received_bytes};
+use crate::mpi::span::{Envelope, Span, received_bytes, set_received_bytes};
 use crate::mpi::sys::*;
 use crate::operations::active::{Active, Finish};
 use crate::operations::requests::{Awaited, Requests};
@@ -66,18 +65,21 @@ impl Unreceived {
     }
 
     /// What a probe reports, if known without a further call.
-    pub(crate) fn seen(&self) -> Option<Delivered> {
+    fn seen(&self) -> Option<MPI_Status> {
         let bytes = match self.state {
             State::Matched(_) if self.may_be_frame() => return None,
             State::Matched(_) => self.len,
             State::Receiving { message_len, .. } => message_len?,
         };
-        Some(Delivered { source: self.source, tag: self.tag, bytes })
+        let mut status = empty_status();
+        (status.MPI_SOURCE, status.MPI_TAG) = (self.source, self.tag);
+        set_received_bytes(&mut status, bytes);
+        Some(status)
     }
 
     /// Does what a probe needs to report the message, as far as possible without waiting. An error leaves it
     /// unchanged: it can be received.
-    pub(crate) fn look(&mut self, context: &Context) -> Result<Option<Delivered>, Error> {
+    pub(crate) fn look(&mut self, context: &Context) -> Result<Option<MPI_Status>, Error> {
         if self.may_be_frame() {
             self.receive(context, false)?;
         }
