@@ -164,6 +164,6 @@ impl Shim {
         own(self, mine)
             || at_root
                 && (self.refuses_any(blocks, peers.size(), all)
-                    || self.refuses_alias(blocks.buf, &blocks.of(root), mine, blocks.are_equal()))
+                    || self.refuses_alias(blocks, root, mine))
     }
 }

@@ -64,7 +64,7 @@ impl Context {
         self.refuses_any(blocks, peers.size(), Self::refuses_received)
             || !mine.is_in_place()
                 && (self.refused(mine)
-                    || self.refuses_alias(blocks.buf, &blocks.of(peers.rank), mine, blocks.are_equal()))
+                    || self.refuses_alias(blocks, peers.rank, mine))
     }
 
     fn ignores_uncommitted(&self) -> bool {
@@ -97,28 +97,23 @@ impl Context {
         })
     }
 
-    /// Whether the MPI refuses this rank's `block`, part of the buffer `buf`, and `mine` because they are
-    /// aliased.
+    /// Whether the MPI refuses `mine` and the block of this rank because they are aliased.
     ///
     /// MPICH treats two blocks with the same datatype as aliased if they begin at the same address, which it
-    /// computes with the size of elements in place of their extent (`MPIR_ERRTEST_ALIAS_COLL`). `same_count`:
-    /// it requires the same count, too.
-    pub(super) fn refuses_alias(
-        &self,
-        buf: *const c_void,
-        block: &Span,
-        mine: &Span,
-        same_count: bool,
-    ) -> bool {
+    /// computes with the size of elements in place of their extent (`MPIR_ERRTEST_ALIAS_COLL`). Of equal
+    /// blocks it requires the same count, too.
+    pub(super) fn refuses_alias(&self, blocks: &Blocks, rank: c_int, mine: &Span) -> bool {
+        let block = blocks.of(rank);
         if mine.datatype() != block.datatype() || mine.count() == 0 || block.count() == 0 {
             return false;
         }
-        let step = step(block.datatype());
+        let (buf, step) = (blocks.buf, step(block.datatype()));
         let offset = (block.ptr().addr() as MPI_Aint).wrapping_sub(buf.addr() as MPI_Aint);
         let size = packed_len(1, block.datatype()).unwrap_or(0) as MPI_Aint;
         let place = offset.checked_div(step).unwrap_or(0).wrapping_mul(size);
         let at = buf.addr().wrapping_add(place as usize);
-        at == mine.ptr().addr() && (!same_count || mine.count() == block.count()) && self.refuses_aliases()
+        let is_same_count = !blocks.are_equal() || mine.count() == block.count();
+        at == mine.ptr().addr() && is_same_count && self.refuses_aliases()
     }
 
     /// Like `refuses_alias`, for all-to-all. There the buffers must differ if counts and datatypes are given
