@@ -1,4 +1,5 @@
-//! How the shims interpret the version texts of MPIs. The shims of some ABIs are not built for tests, so this includes the file.
+//! How the shims interpret the version texts of MPIs. The shims of some ABIs are not built for tests, so this
+//! includes the file.
 
 #[path = "../../pmpi-shim/src/mpi/family.rs"]
 #[allow(dead_code, reason = "the shim needs the rest")]

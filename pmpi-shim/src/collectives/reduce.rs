@@ -116,8 +116,11 @@ pub(super) unsafe fn reduce(shim: &Shim, call: Call, to: Recipients<'_>, pass: i
 
 /// The number of elements for each rank, from an array of counts; without an array a negative number, which
 /// the MPI refuses.
-pub(super) fn counts(counts: Counts) -> impl Fn(usize) -> MPI_Count {
-    // SAFETY: the program's own array, with an entry for each rank.
+///
+/// # Safety
+/// The array must be null or have an entry for each rank, and the function must not be called for others.
+pub(super) unsafe fn counts(counts: Counts) -> impl Fn(usize) -> MPI_Count {
+    // SAFETY: guaranteed by the caller.
     move |rank| if counts.addr() == 0 { -1 } else { unsafe { counts.at(rank) } }
 }
 

@@ -152,7 +152,7 @@ pub(crate) unsafe fn mrecv(shim: &Shim, call: arguments::Mrecv, pass: impl Fn() 
         shim.trace_matched_receive(CallKind::Recv, &span, *message);
         let received = |active| progress::wait(shim, active, status);
         let left = |posted: Posted| {
-            recv::complete(shim, posted, status, |into, found| {
+            recv::complete(shim, posted, status, None, |into, found| {
                 open::MPI_Mrecv_any(into.ptr(), into.count(), into.datatype(), message, found)
             })
         };
@@ -202,7 +202,13 @@ unsafe fn receive(
         // The MPI must report that itself. The program may receive the message by another call.
         Some(taken) if shim.refused(&span) => {
             shim.matched.put(handle, taken);
-            pass()
+            let code = pass();
+            // An MPI that does not check all of it has received the message.
+            // SAFETY: as above.
+            if unsafe { *message } != handle {
+                drop(shim.matched.take(handle));
+            }
+            code
         }
         Some(Taken::Received { comm, unreceived, stand_in }) => {
             // SAFETY: as above.

@@ -125,13 +125,14 @@ unsafe fn in_one_call(shim: &Shim, message: &Envelope, peers: &Arc<Peers>, statu
     // SAFETY: the program's own status pointer. The MPI may call the program's error handler here, hence
     // `open`.
     unsafe {
-        complete(shim, posted, status, |into, found| {
+        complete(shim, posted, status, Some(comm), |into, found| {
             open::MPI_Recv_any(into.ptr(), into.count(), into.datatype(), peer, tag, comm, found)
         })
     }
 }
 
-/// Makes the MPI's blocking receive into a posted buffer, and delivers the message.
+/// Makes the MPI's blocking receive into a posted buffer, and delivers the message. `own`: the communicator
+/// that the call names. It gets the error even if the program is freeing it: a callback may receive then.
 ///
 /// # Safety
 /// `receive` must receive into the span that it is given; `status` must be a status or `MPI_STATUS_IGNORE`.
@@ -139,6 +140,7 @@ pub(super) unsafe fn complete(
     shim: &Shim,
     posted: Posted,
     status: *mut MPI_Status,
+    own: Option<MPI_Comm>,
     receive: impl FnOnce(Span, *mut MPI_Status) -> c_int,
 ) -> c_int {
     let mut found = empty_status();
@@ -153,7 +155,7 @@ pub(super) unsafe fn complete(
             Ok(())
         };
         store_status(status, &found);
-        result.map_or_else(|(comm, code)| raise(comm, code), |()| code)
+        result.map_or_else(|(comm, code)| raise(own.unwrap_or(comm), code), |()| code)
     }
 }
 

@@ -71,11 +71,11 @@ impl Context {
     /// elements without memory (absolute addresses use `MPI_BOTTOM`). The MPI itself reports the error, in
     /// the program's own call.
     pub(crate) fn refused(&self, span: &Span) -> bool {
+        if predefined::kind(span.datatype()).is_some() {
+            return span.count() < 0 || span.ptr().is_null() && span.count() > 0;
+        }
         let Some(bytes) = span.bytes() else { return true };
         let is_nowhere = span.ptr().is_null() && bytes > 0;
-        if predefined::kind(span.datatype()).is_some() {
-            return is_nowhere;
-        }
         let (ptr, count, datatype) = (span.ptr(), c_int::from(span.count() > 0), span.datatype());
         // The MPI checks arguments before it sees that nothing is to be sent.
         // SAFETY: the arguments of an MPI function's caller, sent to `MPI_PROC_NULL`.

@@ -101,6 +101,28 @@ static void refuse_half(const char *what, int count)
   }
 }
 
+/* A matched message whose receive is refused is received by the next call. */
+static void refuse_matched(const char *what, int count)
+{
+  memory data = memory_new((size_t)count * 8);
+  fill(data.data, data.room, SMOOTH, role == SENDER ? 3 : 4);
+  if (role == SENDER)
+    MPI_Send(data.data, count, MPI_DOUBLE, peer, TAG, MPI_COMM_WORLD);
+  else {
+    MPI_Message message;
+    MPI_Status status;
+    blank(&status);
+    MPI_Mprobe(peer, TAG, MPI_COMM_WORLD, &message, &status);
+    result(what, "Mrecv", MPI_Mrecv(data.data, -1, MPI_DOUBLE, &message, &status));
+    begin("%s: matched, after", what);
+    note_code(MPI_Mrecv(data.data, count, MPI_DOUBLE, &message, &status));
+    note_status(&status, MPI_DOUBLE);
+    note(" %d %016lx", message == MPI_MESSAGE_NULL, (unsigned long)digest(&data));
+    end();
+  }
+  memory_free(&data);
+}
+
 void wrong_arguments(void)
 {
   MPI_Errhandler errhandler, before;
@@ -131,6 +153,8 @@ void wrong_arguments(void)
 
   refuse_half("long", COUNT);
   refuse_half("short", 2);
+  refuse_matched("long", COUNT);
+  refuse_matched("short", 2);
 
   /* None of these calls had an effect. */
   MPI_Request request;
