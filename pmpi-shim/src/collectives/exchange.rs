@@ -16,13 +16,7 @@ const LONG: usize = 64 << 10;
 
 /// Alltoall, Alltoallv and Alltoallw. For the latter two, only the sender and the receiver of a block know
 /// its length, so the ranks vote. In-place calls are left to the MPI.
-pub(crate) fn alltoall(
-    shim: &Shim,
-    from: Blocks,
-    to: Blocks,
-    how: How,
-    pass: impl Fn() -> c_int,
-) -> c_int {
+pub(crate) fn alltoall(shim: &Shim, from: Blocks, to: Blocks, how: How, pass: impl Fn() -> c_int) -> c_int {
     let Some(peers) = shim.collective_peers(how.comm()) else { return pass() };
     if from.buf == IN_PLACE || (to.are_equal() && !shim.is_long(&to.of(0))) {
         return pass();
@@ -163,7 +157,6 @@ impl Shim {
         }
         own(self, mine)
             || at_root
-                && (self.refuses_any(blocks, peers.size(), all)
-                    || self.refuses_alias(blocks, root, mine))
+                && (self.refuses_any(blocks, peers.size(), all) || self.refuses_alias(blocks, root, mine))
     }
 }

@@ -55,16 +55,9 @@ impl Context {
     }
 
     /// Whether the MPI refuses this rank's arguments of an all-gather.
-    pub(super) fn refuses_gathered(
-        &self,
-        peers: &Peers,
-        mine: &Span,
-        blocks: &Blocks,
-    ) -> bool {
+    pub(super) fn refuses_gathered(&self, peers: &Peers, mine: &Span, blocks: &Blocks) -> bool {
         self.refuses_any(blocks, peers.size(), Self::refuses_received)
-            || !mine.is_in_place()
-                && (self.refused(mine)
-                    || self.refuses_alias(blocks, peers.rank, mine))
+            || !mine.is_in_place() && (self.refused(mine) || self.refuses_alias(blocks, peers.rank, mine))
     }
 
     fn ignores_uncommitted(&self) -> bool {

@@ -41,8 +41,8 @@ unsafe fn init_send(shim: &Shim, mode: Mode, call: arguments::Isend, pass: impl 
 pub(crate) unsafe fn recv_init(shim: &Shim, call: arguments::Recv_init, pass: impl Fn() -> c_int) -> c_int {
     // SAFETY: the program's own arguments.
     let message = unsafe { call.message() };
-    let ours = shim.probe_peers(message.peer, message.tag, message.comm).is_some()
-        && !shim.refused(&message.span);
+    let ours =
+        shim.probe_peers(message.peer, message.tag, message.comm).is_some() && !shim.refused(&message.span);
     let traced = shim.to_trace(&message);
     if !ours && traced.is_none() {
         return pass();
