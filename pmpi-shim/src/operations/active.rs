@@ -23,8 +23,11 @@ pub(crate) struct Active {
     pub(crate) operation: Operation,
     pub(crate) finish: Finish,
     /// The outcome, if the program knows it already from `MPI_Request_get_status`.
-    done: Option<(MPI_Status, Result<(), (Origin, Untold)>)>,
+    done: Option<(MPI_Status, Outcome)>,
 }
+
+/// An outcome that has yet to be told.
+type Outcome = Result<(), (Origin, Untold)>;
 
 /// The work to be done on completion.
 pub(crate) enum Finish {
