@@ -19,12 +19,6 @@ pub const VECTOR: usize = 32;
 /// The bytes of a vector.
 pub type Bytes = [u8; VECTOR];
 
-/// A block, a sample or a group, as vectors.
-#[inline(always)]
-pub fn vectors<const BYTES: usize, const N: usize>(bytes: &[u8; BYTES]) -> &[Bytes; N] {
-    bytes.as_chunks().0.first_chunk().unwrap_or(&[[0; VECTOR]; N])
-}
-
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 pub fn load(bytes: &Bytes) -> V {
