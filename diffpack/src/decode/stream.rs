@@ -9,6 +9,7 @@ use crate::word::Word;
 use mpress_codec::DecodeError;
 use mpress_codec::DecodeErrorKind::Truncated;
 use mpress_codec_support::Wire;
+use mpress_codec_support::pack::packed_len;
 
 /// The parts of a block on the wire.
 pub(super) trait Streams<'a> {
@@ -66,20 +67,17 @@ impl<'a> Streams<'a> for Wire<'a> {
     where
         'a: 'w,
     {
-        let groups = words.div_ceil(W::LANES);
+        let groups = words.div_ceil(W::LANES).min(GROUPS);
         let bits = head.offset_bits();
         let rest = self.rest();
         self.take((groups * bits as usize).div_ceil(8))?;
         offsets(kernel, rest, head, widths);
-        let last = widths[..groups.min(GROUPS)].last().copied().unwrap_or(0);
-        let (sum, too_wide) = sum(widths, groups, W::BITS);
-        if too_wide {
+        let (sum, _, greatest) = kernel.sum_and_ends(widths, groups);
+        if u32::from(greatest) > W::BITS {
             return Err(self.corrupt());
         }
-        let missing = groups * W::LANES - words;
-        let len = sum * W::LANES / 8 - usize::from(last) * missing / 8;
         let wire = self.rest();
-        self.take(len)?;
+        self.take(packed_len::<W>(&widths[..groups], words, sum))?;
         Ok(Packed { wire, widths })
     }
 }
@@ -99,22 +97,4 @@ fn offsets<W: Word, K: Kernel<W>>(kernel: K, wire: &[u8], head: Head, widths: &m
         }
     }
     *widths = kernel.joined(eights);
-}
-
-/// The sum of some widths, and whether one of them exceeds `most`. Reads eight at a time, as they were stored.
-#[inline(always)]
-fn sum(widths: &Widths, groups: usize, most: u32) -> (usize, bool) {
-    const PAIRS: u64 = 0x00ff_00ff_00ff_00ff;
-    let (mut sum, mut above) = (0, 0);
-    for (eight, i) in widths.as_chunks().0.iter().zip(0..) {
-        let left = groups.saturating_sub(i * 8).min(8) as u32;
-        if left == 0 {
-            break;
-        }
-        let eight = u64::from_le_bytes(*eight) << (64 - 8 * left);
-        above |= eight | (eight & (EACH * 127)).wrapping_add(EACH * u64::from(127 - most));
-        let pairs = (eight & PAIRS) + (eight >> 8 & PAIRS);
-        sum += pairs.wrapping_mul(0x0001_0001_0001_0001) >> 48;
-    }
-    (sum as usize, above & (EACH * 128) != 0)
 }
