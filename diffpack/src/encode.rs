@@ -152,7 +152,7 @@ impl<W: entries::Word> Encoder<W> {
     /// Encodes a message. The reference has its length, or is empty if there is none.
     fn write_message(&mut self, raw: &[u8], reference: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
-        if self.hints.remember() {
+        if self.hints.remembers {
             out.within(most, |out| W::encode(self, raw, reference, out))
         } else {
             out.attempt(most, |out| W::encode(self, raw, reference, out))
@@ -213,7 +213,7 @@ impl<W: Word> Encoder<W> {
         out: &mut Out<'_>,
     ) -> Result<(), Full> {
         let raw = message.bytes;
-        if !self.hints.remember() {
+        if !self.hints.remembers {
             self.structures.forget();
         }
         let guess = self.structures.guess::<W>(self.simd, raw);
@@ -254,7 +254,7 @@ impl<W: Word> Encoder<W> {
         blocks.referring.used = false;
         header(0, raw, out)?;
         let mut slots = Slots::new();
-        blocks.begin_message(settings, hints.remember());
+        blocks.begin_message(settings, hints.remembers);
         for start in (0..words.len()).step_by(PIECE) {
             let message = Message { bytes: &words[..words.len().min(start + PIECE)], reference };
             let (source, slots) = (Source::Search(hints), &mut slots);
@@ -271,7 +271,7 @@ impl<W: Word> Encoder<W> {
         let Self { simd, blocks, structures, .. } = self;
         blocks.referring.used = false;
         with_memory(message.reference, |memory| {
-            columns::encode(*simd, blocks, structures.fields(), message, settings, memory, out)
+            columns::encode(*simd, blocks, &structures.fields, message, settings, memory, out)
         })
     }
 }

@@ -38,7 +38,8 @@ const PATIENCE: u8 = 4;
 /// The fields of earlier messages' records, as an encoder remembers it.
 #[derive(Clone, Debug)]
 pub(super) struct Structures {
-    fields: Fields,
+    /// The guessed fields.
+    pub(super) fields: Fields,
     cost: u32,
     uses: u32,
     /// For messages without records.
@@ -62,11 +63,6 @@ impl Structures {
 
     pub(super) fn forget(&mut self) {
         *self = Self::new();
-    }
-
-    /// The guessed fields.
-    pub(super) fn fields(&self) -> &Fields {
-        &self.fields
     }
 
     /// Records whether the message took fewer bytes as records than otherwise.
@@ -385,7 +381,7 @@ mod tests {
     fn fields_serve_messages_like_the_one_they_were_found_in() {
         let mut known = Structures::new();
         assert_eq!(guess(&mut known, structures(0, 500)), Guess::Perhaps);
-        assert_eq!(known.fields().stride(), 16);
+        assert_eq!(known.fields.stride(), 16);
         known.learn(true);
         assert_eq!(guess(&mut known, structures(1000, 300)), Guess::Yes);
         // Starts in the middle of a structure.
