@@ -2,84 +2,54 @@
 #![forbid(unsafe_code)]
 
 use super::rebuild::Packed;
-use crate::format::{GROUPS, Head, Malformed, Predictor, Slots};
+use crate::format::{GROUPS, Head, Predictor, Slots};
 use crate::kernel::Kernel;
 use crate::kernel::block::{EACH, Widths, window};
 use crate::word::Word;
 use mpress_codec::DecodeError;
-use mpress_codec::DecodeErrorKind::Truncated;
 use mpress_codec_support::Wire;
 use mpress_codec_support::pack::packed_len;
 
-/// The parts of a block on the wire.
-pub(super) trait Streams<'a> {
-    fn head(&mut self) -> Result<Head, DecodeError>;
-    fn slot<W: Word>(&mut self, head: Head, slots: &mut Slots) -> Result<u16, DecodeError>;
-    fn malformed(&self, malformed: Malformed) -> DecodeError;
-    fn stream<'w, W: Word, K: Kernel<W>>(
-        &mut self,
-        kernel: K,
-        head: Head,
-        words: usize,
-        widths: &'w mut Widths,
-    ) -> Result<Packed<'w>, DecodeError>
-    where
-        'a: 'w;
+/// The head of a block or of a narrow stream.
+#[inline(always)]
+pub(super) fn read_head(wire: &mut Wire<'_>) -> Result<Head, DecodeError> {
+    wire.take_array().map(|bytes| Head(u16::from_le_bytes(bytes)))
 }
 
-impl<'a> Streams<'a> for Wire<'a> {
-    #[inline(always)]
-    fn head(&mut self) -> Result<Head, DecodeError> {
-        self.take_array().map(|bytes| Head(u16::from_le_bytes(bytes)))
+/// The slot of the block's predictor, which the block may define.
+#[inline(always)]
+pub(super) fn slot<W: Word>(
+    wire: &mut Wire<'_>,
+    head: Head,
+    slots: &mut Slots,
+) -> Result<u16, DecodeError> {
+    match head.code() {
+        Head::DEFINED => Predictor::from_wire::<W>(wire).map(|predictor| slots.define(predictor)),
+        code => Ok(code),
     }
+}
 
-    /// The slot of the block's predictor, which the block may define.
-    #[inline(always)]
-    fn slot<W: Word>(&mut self, head: Head, slots: &mut Slots) -> Result<u16, DecodeError> {
-        if head.code() != Head::DEFINED {
-            return Ok(head.code());
-        }
-        match Predictor::from_wire::<W>(self.rest()) {
-            Ok((predictor, len)) => {
-                self.at += len;
-                Ok(slots.define(predictor))
-            }
-            Err(malformed) => Err(self.malformed(malformed)),
-        }
+/// Skips a stream of `words` residuals in at least one group, and returns its packed groups. Stores their widths in `widths`.
+#[inline(always)]
+pub(super) fn stream<'a: 'w, 'w, W: Word, K: Kernel<W>>(
+    kernel: K,
+    wire: &mut Wire<'a>,
+    head: Head,
+    words: usize,
+    widths: &'w mut Widths,
+) -> Result<Packed<'w>, DecodeError> {
+    let groups = words.div_ceil(W::LANES).min(GROUPS);
+    let bits = head.offset_bits();
+    let rest = wire.rest();
+    wire.take((groups * bits as usize).div_ceil(8))?;
+    offsets(kernel, rest, head, widths);
+    let (sum, _, greatest) = kernel.sum_and_ends(widths, groups);
+    if u32::from(greatest) > W::BITS {
+        return Err(wire.corrupt());
     }
-
-    fn malformed(&self, malformed: Malformed) -> DecodeError {
-        match malformed {
-            Malformed::Truncated => DecodeError::new(Truncated, self.bytes.len()),
-            Malformed::Corrupt => self.corrupt(),
-        }
-    }
-
-    /// Skips a stream of `words` residuals in at least one group, and returns its packed groups. Stores their widths in `widths`.
-    #[inline(always)]
-    fn stream<'w, W: Word, K: Kernel<W>>(
-        &mut self,
-        kernel: K,
-        head: Head,
-        words: usize,
-        widths: &'w mut Widths,
-    ) -> Result<Packed<'w>, DecodeError>
-    where
-        'a: 'w,
-    {
-        let groups = words.div_ceil(W::LANES).min(GROUPS);
-        let bits = head.offset_bits();
-        let rest = self.rest();
-        self.take((groups * bits as usize).div_ceil(8))?;
-        offsets(kernel, rest, head, widths);
-        let (sum, _, greatest) = kernel.sum_and_ends(widths, groups);
-        if u32::from(greatest) > W::BITS {
-            return Err(self.corrupt());
-        }
-        let wire = self.rest();
-        self.take(packed_len::<W>(&widths[..groups], words, sum))?;
-        Ok(Packed { wire, widths })
-    }
+    let rest = wire.rest();
+    wire.take(packed_len::<W>(&widths[..groups], words, sum))?;
+    Ok(Packed { wire: rest, widths })
 }
 
 /// Unpacks the widths of a stream's groups from the offsets at the front of `wire`: eight offsets take as many bytes as one has bits.
