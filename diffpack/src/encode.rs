@@ -174,7 +174,7 @@ impl<W: Word> Encoder<W> {
     /// encoder.
     pub(crate) fn verdict(&self, raw: &[u8]) -> bool {
         if raw.len() <= kernel::SHORT {
-            kernel::prefetch::<W, Piece<'_, '_, W>>(self.simd, 9 << 10, kernel::encodes::<W>(self.simd));
+            kernel::prefetch::<W, Piece<'_, '_>>(self.simd, 9 << 10, kernel::encodes::<W>(self.simd));
             prefetch(Self::words as *const u8, 512);
             prefetch(header as *const u8, 384);
             prefetch(raw.as_ptr(), raw.len());
@@ -185,7 +185,7 @@ impl<W: Word> Encoder<W> {
         let settings = self.effort.settings();
         let words = &raw[..raw.len() / W::WIDTH * W::WIDTH];
         // Structures may look like noise when read word by word.
-        kernel::with(self.simd, Verdict::<W> { words, settings, word: PhantomData })
+        kernel::with::<W, _>(self.simd, Verdict { words, settings })
             || settings.thorough && is_regular(self.simd, raw)
     }
 
@@ -258,10 +258,7 @@ impl<W: Word> Encoder<W> {
         for start in (0..words.len()).step_by(PIECE) {
             let message = Message { bytes: &words[..words.len().min(start + PIECE)], reference };
             let (source, slots) = (Source::Search(hints), &mut slots);
-            kernel::with(
-                *simd,
-                Piece::<W> { message, start, source, settings, blocks, slots, out, word: PhantomData },
-            )?;
+            kernel::with::<W, _>(*simd, Piece { message, start, source, settings, blocks, slots, out })?;
         }
         out.extend_from_slice(tail)
     }

@@ -7,7 +7,6 @@ use super::back_off::BackOff;
 use crate::format::{Fields, MAX_STRIDE, PIECE};
 use crate::kernel::{self, Kernel, SAMPLE, Work};
 use crate::word::Word;
-use core::marker::PhantomData;
 use core::ops::Range;
 use mpress_codec::simd::Simd;
 
@@ -272,22 +271,21 @@ fn gains(cost: u32, words: u32) -> bool {
 
 /// The cost of a message as words with one of the simplest predictors, from some of the places.
 fn words_cost<W: Word>(simd: Simd, message: &[u8], stride: usize, range: Range<usize>) -> u32 {
-    kernel::with(simd, Words::<W> { message, stride, range, word: PhantomData })
+    kernel::with::<W, _>(simd, Words { message, stride, range })
 }
 
-struct Words<'a, W> {
+struct Words<'a> {
     message: &'a [u8],
     stride: usize,
     range: Range<usize>,
-    word: PhantomData<W>,
 }
 
-impl<W: Word> Work<W> for Words<'_, W> {
+impl<W: Word> Work<W> for Words<'_> {
     type Output = u32;
 
     #[inline(always)]
     fn run<K: Kernel<W>>(self, kernel: K) -> u32 {
-        let Self { message, stride, range, .. } = self;
+        let Self { message, stride, range } = self;
         let lag = (stride / W::WIDTH).max(1);
         let (lags, reach) = ([lag as u16], lag * W::WIDTH);
         let mut bits = 0;
