@@ -18,11 +18,7 @@ pub(super) fn read_head(wire: &mut Wire<'_>) -> Result<Head, DecodeError> {
 
 /// The slot of the block's predictor, which the block may define.
 #[inline(always)]
-pub(super) fn slot<W: Word>(
-    wire: &mut Wire<'_>,
-    head: Head,
-    slots: &mut Slots,
-) -> Result<u16, DecodeError> {
+pub(super) fn slot<W: Word>(wire: &mut Wire<'_>, head: Head, slots: &mut Slots) -> Result<u16, DecodeError> {
     match head.code() {
         Head::DEFINED => Predictor::from_wire::<W>(wire).map(|predictor| slots.define(predictor)),
         code => Ok(code),

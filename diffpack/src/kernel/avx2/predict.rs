@@ -7,8 +7,8 @@ use crate::kernel::{LAGS, SAMPLE};
 use crate::word::Word;
 use core::arch::x86_64::*;
 use mpress_codec_support::avx2::{
-    Bytes, V, VECTOR, add, greatest, load, load_at, lowest, max, ordered, rotated_left, splat, store, sub, sum,
-    union_of_words, unions, widths_of, zigzag,
+    Bytes, V, VECTOR, add, greatest, load, load_at, lowest, max, ordered, rotated_left, splat, store, sub,
+    sum, union_of_words, unions, widths_of, zigzag,
 };
 
 differences!("avx2,bmi1,bmi2,lzcnt,popcnt", Bytes);
