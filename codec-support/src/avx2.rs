@@ -9,6 +9,7 @@ pub(crate) use pack::{Packed, append};
 pub use pack::{pack, spans_nine, unpack, unpack_each};
 
 use crate::Word;
+use crate::pack::window;
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
@@ -18,12 +19,6 @@ pub type V = __m256i;
 pub const VECTOR: usize = 32;
 /// The bytes of a vector.
 pub type Bytes = [u8; VECTOR];
-
-/// A block, a sample or a group, as vectors.
-#[inline(always)]
-pub fn vectors<const BYTES: usize, const N: usize>(bytes: &[u8; BYTES]) -> &[Bytes; N] {
-    bytes.as_chunks().0.first_chunk().unwrap_or(&[[0; VECTOR]; N])
-}
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
@@ -60,6 +55,33 @@ pub fn load_at(bytes: &[u8], at: usize) -> V {
     match bytes.get(at..).and_then(|rest| rest.first_chunk()) {
         Some(bytes) => load(bytes),
         None => _mm256_setzero_si256(),
+    }
+}
+
+/// The vector at byte `at`, with zeros past the end.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub fn load_part(bytes: &[u8], at: usize) -> V {
+    if at + VECTOR <= bytes.len() {
+        return load_at(bytes, at);
+    }
+    let mut spare = [0; VECTOR];
+    load(window(bytes, at, &mut spare))
+}
+
+/// Stores as much of `v` at byte `at` as fits.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub fn store_part(bytes: &mut [u8], at: usize, v: V) {
+    match bytes.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
+        Some(vector) => store(vector, v),
+        None => {
+            let mut vector = [0; VECTOR];
+            store(&mut vector, v);
+            for (to, from) in bytes.iter_mut().skip(at).zip(vector) {
+                *to = from;
+            }
+        }
     }
 }
 

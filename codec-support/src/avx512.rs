@@ -8,7 +8,7 @@ mod pack;
 pub use pack::{Layout, pack, unpack};
 
 use crate::Word;
-use crate::pack::{GROUP, Group};
+use crate::pack::{GROUP, Group, window};
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
@@ -322,6 +322,17 @@ pub fn from_bytes<W: Word>(bytes: &[u8; 32]) -> V {
         32 => _mm512_cvtepu8_epi32(_mm256_castsi256_si128(bytes)),
         _ => _mm512_cvtepu8_epi16(bytes),
     }
+}
+
+/// The vector at byte `at`, with zeros past the end.
+#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+pub fn load_part(bytes: &[u8], at: usize) -> V {
+    if at + GROUP <= bytes.len() {
+        return load_at(bytes, at);
+    }
+    let mut spare = [0; GROUP];
+    load(window(bytes, at, &mut spare))
 }
 
 /// Stores as much of `v` at byte `at` as fits.

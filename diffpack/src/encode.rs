@@ -152,7 +152,7 @@ impl<W: entries::Word> Encoder<W> {
     /// Encodes a message. The reference has its length, or is empty if there is none.
     fn write_message(&mut self, raw: &[u8], reference: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {
         let most = self.max_encoded_len(raw.len());
-        if self.hints.remember() {
+        if self.hints.remembers {
             out.within(most, |out| W::encode(self, raw, reference, out))
         } else {
             out.attempt(most, |out| W::encode(self, raw, reference, out))
@@ -174,7 +174,7 @@ impl<W: Word> Encoder<W> {
     /// encoder.
     pub(crate) fn verdict(&self, raw: &[u8]) -> bool {
         if raw.len() <= kernel::SHORT {
-            kernel::prefetch::<W, Piece<'_, '_, W>>(self.simd, 9 << 10, kernel::encodes::<W>(self.simd));
+            kernel::prefetch::<W, Piece<'_, '_>>(self.simd, 9 << 10, kernel::encodes::<W>(self.simd));
             prefetch(Self::words as *const u8, 512);
             prefetch(header as *const u8, 384);
             prefetch(raw.as_ptr(), raw.len());
@@ -185,7 +185,7 @@ impl<W: Word> Encoder<W> {
         let settings = self.effort.settings();
         let words = &raw[..raw.len() / W::WIDTH * W::WIDTH];
         // Structures may look like noise when read word by word.
-        kernel::with(self.simd, Verdict::<W> { words, settings, word: PhantomData })
+        kernel::with::<W, _>(self.simd, Verdict { words, settings })
             || settings.thorough && is_regular(self.simd, raw)
     }
 
@@ -213,7 +213,7 @@ impl<W: Word> Encoder<W> {
         out: &mut Out<'_>,
     ) -> Result<(), Full> {
         let raw = message.bytes;
-        if !self.hints.remember() {
+        if !self.hints.remembers {
             self.structures.forget();
         }
         let guess = self.structures.guess::<W>(self.simd, raw);
@@ -254,14 +254,11 @@ impl<W: Word> Encoder<W> {
         blocks.referring.used = false;
         header(0, raw, out)?;
         let mut slots = Slots::new();
-        blocks.begin_message(settings, hints.remember());
+        blocks.begin_message(settings, hints.remembers);
         for start in (0..words.len()).step_by(PIECE) {
             let message = Message { bytes: &words[..words.len().min(start + PIECE)], reference };
             let (source, slots) = (Source::Search(hints), &mut slots);
-            kernel::with(
-                *simd,
-                Piece::<W> { message, start, source, settings, blocks, slots, out, word: PhantomData },
-            )?;
+            kernel::with::<W, _>(*simd, Piece { message, start, source, settings, blocks, slots, out })?;
         }
         out.extend_from_slice(tail)
     }
@@ -271,7 +268,7 @@ impl<W: Word> Encoder<W> {
         let Self { simd, blocks, structures, .. } = self;
         blocks.referring.used = false;
         with_memory(message.reference, |memory| {
-            columns::encode(*simd, blocks, structures.fields(), message, settings, memory, out)
+            columns::encode(*simd, blocks, &structures.fields, message, settings, memory, out)
         })
     }
 }

@@ -5,7 +5,7 @@ mod fields;
 mod predictor;
 
 pub(crate) use fields::{COLUMN, Fields, MAX_STRIDE, PIECE, column_width};
-pub(crate) use predictor::{Domain, Malformed, Predictor, Slots};
+pub(crate) use predictor::{Domain, Predictor, Slots};
 
 /// Byte 0 of the header (section 2): the number of the format.
 pub(crate) const FORMAT: u8 = 1 << 4;

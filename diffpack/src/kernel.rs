@@ -113,6 +113,70 @@ macro_rules! by_order {
     };
 }
 
+/// The difference of order `$order` of some terms: `$term` is the one at `$index`. Not a function, which would take closures and not be inlined.
+macro_rules! of_order {
+    ($order:ident, $minus:path, |$index:ident| $term:expr) => {{
+        let pair = |$index: usize| {
+            let minuend = $term;
+            let $index = $index + 1;
+            $minus(minuend, $term)
+        };
+        match $order {
+            0 => {
+                let $index = 0;
+                $term
+            }
+            1 => pair(0),
+            2 => $minus(pair(0), pair(2)),
+            _ => $minus($minus(pair(0), pair(2)), $minus(pair(4), pair(6))),
+        }
+    }};
+}
+
+/// The functions of a kernel's module `predict` that differ only in features and vectors. `$bytes` is the type of a vector's bytes.
+#[cfg(target_arch = "x86_64")]
+macro_rules! differences {
+    ($features:literal, $bytes:ty) => {
+        /// The zigzagged difference of order `ORDER` of the vectors at index `i` of its terms. (An array of these vectors would have to be made
+        /// by `map`, which some builds call as a function.)
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn of_terms<W: Word, const ORDER: usize, const N: usize>(terms: &[&[$bytes; N]; 8], i: usize) -> V {
+            zigzag::<W>(of_order!(ORDER, sub::<W>, |at| load(&terms[at][i])))
+        }
+
+        #[target_feature(enable = $features)]
+        pub(super) fn difference<W: Word>(bytes: &[u8], at: usize, lags: &[u16], residuals: &mut [Group]) {
+            by_order!(difference_of_order::<W>(bytes, at, lags, residuals), lags)
+        }
+
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn difference_of_order<W: Word, const ORDER: usize>(
+            bytes: &[u8],
+            at: usize,
+            lags: &[u16],
+            residuals: &mut [Group],
+        ) {
+            const VECTORS: usize = BLOCK / size_of::<$bytes>();
+            let terms = terms::<W, ORDER, BLOCK>(bytes, at, lags).map(parts::<BLOCK, _, VECTORS>);
+            for (to, i) in residuals.as_flattened_mut().as_chunks_mut().0.iter_mut().zip(0..VECTORS) {
+                store(to, of_terms::<W, ORDER, _>(&terms, i));
+            }
+        }
+
+        /// The terms of a difference of the eight groups at `at`.
+        #[inline(always)]
+        fn sample_terms<'a, W: Word, const ORDER: usize>(
+            bytes: &'a [u8],
+            at: usize,
+            lags: &[u16],
+        ) -> [&'a [$bytes; SAMPLE / size_of::<$bytes>()]; 8] {
+            terms::<W, ORDER, SAMPLE>(bytes, at, lags).map(parts)
+        }
+    };
+}
+
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]

@@ -28,6 +28,13 @@ const CODEC: Page = Page {
     env: &[],
 };
 
+/// The page on the codecs, for programs that use nothing else of mpress.
+const CODECS: Page = Page {
+    path: "docs/codecs.md",
+    parts: &[("## In a program of your own", "numbers")],
+    env: &[("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")], // as below
+};
+
 /// The page for programs in Rust with rsmpi.
 const RSMPI: Page = Page {
     path: "rsmpi-adapter/README.md",
@@ -40,8 +47,12 @@ const RSMPI: Page = Page {
 const WORKSPACE: &str = "mpress";
 
 /// The crates that the program of a reader takes from the registry; here they are those of the workspace.
-const CRATES: [(&str, &str); 3] =
-    [("mpress", "engine"), ("mpress-codec", "codec"), ("mpress-rsmpi", "rsmpi-adapter")];
+const CRATES: [(&str, &str); 4] = [
+    ("mpress", "engine"),
+    ("mpress-codec", "codec"),
+    ("mpress-diffpack", "diffpack"),
+    ("mpress-rsmpi", "rsmpi-adapter"),
+];
 
 /// The MPI of a reader.
 const MPI: Mpi = Mpi::OpenMpi;
@@ -50,6 +61,7 @@ const MPI: Mpi = Mpi::OpenMpi;
 pub(crate) fn steps(paths: &Paths) -> Vec<Step<'_>> {
     vec![
         Step::call("page on adding a codec", || CODEC.follow(paths)),
+        Step::call("page on codecs alone", || CODECS.follow(paths)),
         Step::call("page on programs in Rust", || RSMPI.follow(paths)),
     ]
 }

@@ -1,8 +1,8 @@
 //! Reads blocks: the residuals of each block, and the words made from them (format, section 3).
 #![forbid(unsafe_code)]
 
-use super::rebuild::{DecodeWindow, Form, Packed, Scratch};
-use super::stream::Streams as _;
+use super::rebuild::{DecodeWindow, Form, Scratch};
+use super::stream::{read_head, slot, stream};
 use crate::format::{BLOCK, Domain, GROUPS, Head, Predictor, Slots};
 use crate::kernel::block::{Block, Widths, count};
 use crate::kernel::{self, Kernel, Work};
@@ -76,14 +76,14 @@ impl Scratch {
     ) -> Result<(), DecodeError> {
         let full = DecodeError::new(Length, wire.at);
         let corrupt = DecodeError::new(Corrupt, wire.at);
-        let head = wire.head()?;
+        let head = read_head(wire)?;
         if head.code() == Head::STORED {
             if head != Head::stored() {
                 return Err(corrupt);
             }
             return out.extend_from_slice(wire.take(words * W::WIDTH)?).map_err(|_| full);
         }
-        let slot = wire.slot::<W>(head, slots)?;
+        let slot = slot::<W>(wire, head, slots)?;
         let predictor = slots.get(slot).ok_or(wire.corrupt())?;
         let is_fixed = matches!(predictor.domain, Domain::Fixed(_));
         let refers = predictor.domain == Domain::Reference;
@@ -110,7 +110,7 @@ impl Scratch {
             kernel.apart(|| self.collect(kernel, wire, head, words))?;
             None
         } else {
-            Some(wire.stream::<W, K>(kernel, head, words, &mut widths)?)
+            Some(stream::<W, K>(kernel, wire, head, words, &mut widths)?)
         };
         kernel.rebuild(packed, &form, self, start, out).map_err(|_| full)
     }
@@ -129,7 +129,7 @@ impl Scratch {
         self.residuals(kernel, wire, head, words)?;
         self.other.0 = *self.words.block();
         let place = wire.at;
-        let head = wire.head()?;
+        let head = read_head(wire)?;
         if head.0 & !(Head::WIDTHS | Head::SPLIT) != 0 {
             return Err(DecodeError::new(Corrupt, place));
         }
@@ -205,7 +205,7 @@ impl Scratch {
             return kernel.apart(|| self.collect(kernel, wire, head, words));
         }
         let mut widths = [0; GROUPS];
-        let packed = wire.stream::<W, K>(kernel, head, words, &mut widths)?;
+        let packed = stream::<W, K>(kernel, wire, head, words, &mut widths)?;
         kernel.unpack(packed.wire, packed.widths, words, self.words.groups_mut());
         Ok(())
     }
@@ -226,7 +226,7 @@ impl Scratch {
             mask[words / 8] &= (1 << (words % 8)) - 1;
         }
         let place = wire.at;
-        let narrow_head = wire.head()?;
+        let narrow_head = read_head(wire)?;
         if narrow_head.0 & !Head::WIDTHS != 0 {
             return Err(DecodeError::new(Corrupt, place));
         }
@@ -236,8 +236,8 @@ impl Scratch {
             [(head, wide_words, &mut *wide), (narrow_head, words - wide_words, &mut *narrow)]
         {
             let mut widths: Widths = [0; GROUPS];
-            let Packed { wire, widths } = wire.stream::<W, K>(kernel, head, words, &mut widths)?;
-            kernel.unpack(wire, widths, words, to.groups_mut());
+            let packed = stream::<W, K>(kernel, wire, head, words, &mut widths)?;
+            kernel.unpack(packed.wire, packed.widths, words, to.groups_mut());
         }
         kernel.collect(wide, narrow, &mask, residuals.groups_mut());
         Ok(())

@@ -3,7 +3,6 @@
 
 use super::block::read;
 use super::rebuild::Scratch;
-use super::stream::Streams as _;
 use crate::columns::{gather, scatter};
 use crate::format::{COLUMN, Fields, PIECE, column_width};
 use core::mem::MaybeUninit;
@@ -24,8 +23,7 @@ pub(super) fn read_records(
     out: &mut Out<'_>,
 ) -> Result<(), DecodeError> {
     let place = wire.at;
-    let (fields, len) = Fields::from_wire(wire.rest()).map_err(|malformed| wire.malformed(malformed))?;
-    wire.at += len;
+    let fields = Fields::from_wire(wire)?;
     let full = DecodeError::new(Length, place);
     let (stride, mut left) = (fields.stride(), out.remaining() / fields.stride());
     let mut others = reference.chunks(PIECE * stride);

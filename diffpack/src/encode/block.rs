@@ -163,7 +163,7 @@ impl Blocks {
             return;
         }
         fill_sample(&mut self.residuals, len);
-        fill_sample(self.lookback.distances_mut(), len);
+        fill_sample(&mut self.lookback.distances, len);
         let mut slots_then = *before;
         // Not after the block: the wire must not depend on the room there.
         let mut spare = [0; BLOCK + SPARE];
@@ -190,7 +190,7 @@ impl Blocks {
         out: &mut Out<'_>,
     ) -> Result<(), Full> {
         let predictor = Predictor::LOOKBACK;
-        let distances = self.lookback.distances();
+        let distances = &self.lookback.distances;
         let stream = Stream::new::<W, K>(kernel, distances, words);
         let coding = self.dealt.coding(kernel, distances, words, stream, settings.thresholds);
         let slot = slots.find(predictor);

@@ -9,7 +9,6 @@ use crate::effort::Settings;
 use crate::format::{COLUMN, Fields, PIECE, RECORDS, Slots};
 use crate::kernel;
 use crate::word::Word;
-use core::marker::PhantomData;
 use mpress_codec::simd::Simd;
 use mpress_codec::{Full, Out};
 
@@ -58,8 +57,5 @@ fn encode_column<W: Word>(
 ) -> Result<(), Full> {
     blocks.begin_message(settings, false);
     let (source, slots) = (Source::Columns, &mut Slots::new());
-    kernel::with(
-        simd,
-        Piece::<W> { message, start: 0, source, settings, blocks, slots, out, word: PhantomData },
-    )
+    kernel::with::<W, _>(simd, Piece { message, start: 0, source, settings, blocks, slots, out })
 }

@@ -7,7 +7,6 @@ use super::back_off::BackOff;
 use crate::format::{Fields, MAX_STRIDE, PIECE};
 use crate::kernel::{self, Kernel, SAMPLE, Work};
 use crate::word::Word;
-use core::marker::PhantomData;
 use core::ops::Range;
 use mpress_codec::simd::Simd;
 
@@ -38,7 +37,8 @@ const PATIENCE: u8 = 4;
 /// The fields of earlier messages' records, as an encoder remembers it.
 #[derive(Clone, Debug)]
 pub(super) struct Structures {
-    fields: Fields,
+    /// The guessed fields.
+    pub(super) fields: Fields,
     cost: u32,
     uses: u32,
     /// For messages without records.
@@ -62,11 +62,6 @@ impl Structures {
 
     pub(super) fn forget(&mut self) {
         *self = Self::new();
-    }
-
-    /// The guessed fields.
-    pub(super) fn fields(&self) -> &Fields {
-        &self.fields
     }
 
     /// Records whether the message took fewer bytes as records than otherwise.
@@ -276,22 +271,21 @@ fn gains(cost: u32, words: u32) -> bool {
 
 /// The cost of a message as words with one of the simplest predictors, from some of the places.
 fn words_cost<W: Word>(simd: Simd, message: &[u8], stride: usize, range: Range<usize>) -> u32 {
-    kernel::with(simd, Words::<W> { message, stride, range, word: PhantomData })
+    kernel::with::<W, _>(simd, Words { message, stride, range })
 }
 
-struct Words<'a, W> {
+struct Words<'a> {
     message: &'a [u8],
     stride: usize,
     range: Range<usize>,
-    word: PhantomData<W>,
 }
 
-impl<W: Word> Work<W> for Words<'_, W> {
+impl<W: Word> Work<W> for Words<'_> {
     type Output = u32;
 
     #[inline(always)]
     fn run<K: Kernel<W>>(self, kernel: K) -> u32 {
-        let Self { message, stride, range, .. } = self;
+        let Self { message, stride, range } = self;
         let lag = (stride / W::WIDTH).max(1);
         let (lags, reach) = ([lag as u16], lag * W::WIDTH);
         let mut bits = 0;
@@ -385,7 +379,7 @@ mod tests {
     fn fields_serve_messages_like_the_one_they_were_found_in() {
         let mut known = Structures::new();
         assert_eq!(guess(&mut known, structures(0, 500)), Guess::Perhaps);
-        assert_eq!(known.fields().stride(), 16);
+        assert_eq!(known.fields.stride(), 16);
         known.learn(true);
         assert_eq!(guess(&mut known, structures(1000, 300)), Guess::Yes);
         // Starts in the middle of a structure.

@@ -62,7 +62,8 @@ pub(super) struct Hints {
     /// Lengths of messages in bytes, 0 for unused hints. They are stored together because all are examined.
     lens: [usize; HINTS],
     hints: [Hint; HINTS],
-    remembers: bool,
+    /// Whether anything is kept between messages.
+    pub(super) remembers: bool,
     next: usize,
     /// The index of the hint for this message.
     used: Option<usize>,
@@ -75,11 +76,6 @@ impl Hints {
 
     pub(super) fn some() -> Self {
         Self { remembers: true, ..Self::none() }
-    }
-
-    /// Whether anything is kept between messages.
-    pub(super) fn remember(&self) -> bool {
-        self.remembers
     }
 
     pub(super) fn forget(&mut self) {

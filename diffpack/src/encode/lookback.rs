@@ -26,7 +26,7 @@ const STRIDE: usize = 64;
 pub(super) struct Lookback {
     /// For each hash, the position of the last word with it, modulo 2^16. Each match is verified, so stale entries do no harm.
     places: [u16; PLACES],
-    distances: Block,
+    pub(super) distances: Block,
     /// For blocks for which it did not pay off.
     back_off: BackOff,
 }
@@ -46,14 +46,6 @@ impl Lookback {
 
     pub(super) fn forget(&mut self) {
         self.back_off = BackOff::default();
-    }
-
-    pub(super) fn distances(&self) -> &Block {
-        &self.distances
-    }
-
-    pub(super) fn distances_mut(&mut self) -> &mut Block {
-        &mut self.distances
     }
 
     /// Records whether distances took fewer bytes. The number of blocks skipped grows with each consecutive miss.

@@ -8,7 +8,6 @@ use crate::effort::Settings;
 use crate::format::{BLOCK, Slots};
 use crate::kernel::{Kernel, Work};
 use crate::word::Word;
-use core::marker::PhantomData;
 use mpress_codec::{Full, Out};
 use mpress_codec_support::prefetch;
 
@@ -30,7 +29,7 @@ pub(super) struct Message<'a> {
 }
 
 /// The words from `start` on; those before it predict them.
-pub(super) struct Piece<'a, 'o, W> {
+pub(super) struct Piece<'a, 'o> {
     pub(super) message: Message<'a>,
     pub(super) start: usize,
     pub(super) source: Source<'a>,
@@ -38,15 +37,14 @@ pub(super) struct Piece<'a, 'o, W> {
     pub(super) blocks: &'a mut Blocks,
     pub(super) slots: &'a mut Slots,
     pub(super) out: &'a mut Out<'o>,
-    pub(super) word: PhantomData<W>,
 }
 
-impl<W: Word> Work<W> for Piece<'_, '_, W> {
+impl<W: Word> Work<W> for Piece<'_, '_> {
     type Output = Result<(), Full>;
 
     #[inline(always)]
     fn run<K: Kernel<W>>(self, kernel: K) -> Result<(), Full> {
-        let Self { message, start, mut source, settings, blocks, slots, out, .. } = self;
+        let Self { message, start, mut source, settings, blocks, slots, out } = self;
         prefetch(Blocks::fill::<W, K> as *const u8, 512);
         let words = message.bytes;
         let shortlist = match &mut source {
@@ -83,13 +81,12 @@ impl<W: Word> Work<W> for Piece<'_, '_, W> {
 }
 
 /// Whether a message is worthwhile.
-pub(super) struct Verdict<'a, W> {
+pub(super) struct Verdict<'a> {
     pub(super) words: &'a [u8],
     pub(super) settings: &'a Settings,
-    pub(super) word: PhantomData<W>,
 }
 
-impl<W: Word> Work<W> for Verdict<'_, W> {
+impl<W: Word> Work<W> for Verdict<'_> {
     type Output = bool;
 
     #[inline(always)]

@@ -37,7 +37,7 @@ pub(super) struct Shortlist {
 }
 
 impl Shortlist {
-    pub(super) fn of(predictors: &[Predictor]) -> Self {
+    pub(super) fn of<'a>(predictors: impl Iterator<Item = &'a Predictor>) -> Self {
         // Copied in whole vectors, which is faster than making each predictor.
         static EMPTY: Shortlist =
             Shortlist { predictors: [Predictor::NONE; SHORTLIST], len: 0, reach: [0; 2] };
@@ -75,8 +75,8 @@ impl Shortlist {
     pub(super) fn of_columns() -> Self {
         let [rotated, below, step, none] = SHORT;
         match Predictor::difference(Domain::Integer, &[1, 1]) {
-            Some(second) => Self::of(&[rotated, below, step, none, second]),
-            None => Self::of(&SHORT),
+            Some(second) => Self::of([rotated, below, step, none, second].iter()),
+            None => Self::of(SHORT.iter()),
         }
     }
 
@@ -109,16 +109,8 @@ impl Ranking {
 
     /// The best of the predictors that are `good`.
     fn shortlist(&self, settings: &Settings, good: fn(&Predictor) -> bool) -> Shortlist {
-        let mut best = [Predictor::default(); SHORTLIST];
-        let mut len = 0;
         let all = self.entries[..self.len].iter().map(|(_, predictor)| predictor);
-        for (to, predictor) in
-            best[..settings.shortlist].iter_mut().zip(all.filter(|predictor| good(predictor)))
-        {
-            *to = *predictor;
-            len += 1;
-        }
-        Shortlist::of(&best[..len])
+        Shortlist::of(all.filter(|predictor| good(predictor)).take(settings.shortlist))
     }
 }
 
@@ -171,7 +163,7 @@ impl<K> Search<'_, K> {
         let sample_words = SAMPLE / W::WIDTH;
         // Too short to sample: the blocks choose among these.
         if words < 2 * sample_words {
-            return Shortlist::of(&SHORT);
+            return Shortlist::of(SHORT.iter());
         }
 
         let mut ranking = Ranking { entries: [(0, Predictor::default()); CANDIDATES], len: 0 };
@@ -222,7 +214,7 @@ impl<K> Search<'_, K> {
         K: Kernel<W>,
     {
         if predictors.len() <= 1 {
-            return Shortlist::of(predictors);
+            return Shortlist::of(predictors.iter());
         }
         let reach = predictors.iter().map(Predictor::reach).max().unwrap_or(0);
         let samples = self.samples::<W>(reach.max(2 * LAGS));

@@ -58,11 +58,14 @@ impl Dealt {
                 continue;
             }
             dealt = threshold;
-            let split = self.deal(kernel, residuals, words, mask, wide_words);
+            kernel.deal(residuals, &mask, words, &mut self.wide, &mut self.narrow);
+            let wide = Stream::new::<W, K>(kernel, &self.wide, wide_words);
+            let narrow = Stream::new::<W, K>(kernel, &self.narrow, words - wide_words);
+            let len = words.div_ceil(8) + Head::BYTES + wide.len + narrow.len;
             let margin = if threshold == 0 { 0 } else { MARGIN };
-            if split.len + margin < least {
-                least = split.len;
-                best = Some((threshold, split));
+            if len + margin < least {
+                least = len;
+                best = Some((threshold, Split { mask, wide_words, wide, narrow, len }));
             }
         }
         let (threshold, split) = best?;
@@ -70,22 +73,6 @@ impl Dealt {
             kernel.deal(residuals, &split.mask, words, &mut self.wide, &mut self.narrow);
         }
         Some(split)
-    }
-
-    #[inline(always)]
-    fn deal<W: Word, K: Kernel<W>>(
-        &mut self,
-        kernel: K,
-        residuals: &Block,
-        words: usize,
-        mask: Mask,
-        wide_words: usize,
-    ) -> Split {
-        kernel.deal(residuals, &mask, words, &mut self.wide, &mut self.narrow);
-        let wide = Stream::new::<W, K>(kernel, &self.wide, wide_words);
-        let narrow = Stream::new::<W, K>(kernel, &self.narrow, words - wide_words);
-        let len = words.div_ceil(8) + Head::BYTES + wide.len + narrow.len;
-        Split { mask, wide_words, wide, narrow, len }
     }
 
     /// How to write `words` residuals: two streams are considered only if there are `thresholds` to try.
@@ -127,24 +114,13 @@ impl Dealt {
         words: usize,
         out: &mut Out<'_>,
     ) -> Result<(), Full> {
-        match &coding.split {
-            Some(split) => kernel.apart(|| self.write_split(kernel, split, words, out)),
-            None => coding.stream.write(kernel, residuals, words, out),
-        }
-    }
-
-    #[inline(always)]
-    fn write_split<W: Word, K: Kernel<W>>(
-        &self,
-        kernel: K,
-        split: &Split,
-        words: usize,
-        out: &mut Out<'_>,
-    ) -> Result<(), Full> {
-        out.extend_from_slice(&split.mask[..words.div_ceil(8)])?;
-        out.extend_from_slice(&split.narrow.head().0.to_le_bytes())?;
-        split.wide.write(kernel, &self.wide, split.wide_words, out)?;
-        split.narrow.write(kernel, &self.narrow, words - split.wide_words, out)
+        let Some(split) = &coding.split else { return coding.stream.write(kernel, residuals, words, out) };
+        kernel.apart(|| {
+            out.extend_from_slice(&split.mask[..words.div_ceil(8)])?;
+            out.extend_from_slice(&split.narrow.head().0.to_le_bytes())?;
+            split.wide.write(kernel, &self.wide, split.wide_words, out)?;
+            split.narrow.write(kernel, &self.narrow, words - split.wide_words, out)
+        })
     }
 }
 

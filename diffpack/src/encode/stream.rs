@@ -1,5 +1,4 @@
-//! A stream of packed residuals: the widths of its groups and their form on the wire (format, section
-//! 8).
+//! A stream of packed residuals: the widths of its groups and their form on the wire (format, section 8).
 #![forbid(unsafe_code)]
 
 use crate::format::{GROUPS, Head};
@@ -7,6 +6,7 @@ use crate::kernel::Kernel;
 use crate::kernel::block::{Block, EACH, Widths, samples};
 use crate::word::Word;
 use mpress_codec::{Full, Out};
+use mpress_codec_support::pack::packed_len;
 
 /// What precedes a stream.
 pub(super) struct Stream {
@@ -28,9 +28,8 @@ impl Stream {
         let (sum, minimum, maximum) = kernel.sum_and_ends(&widths, groups.min(GROUPS));
         let minimum = minimum.min(maximum);
         let bits = 8 - (maximum - minimum).leading_zeros();
-        let last = widths[groups.clamp(1, GROUPS) - 1];
-        let missing = usize::from(last) * (groups * W::LANES - words) / 8;
-        let len = sum * W::LANES / 8 - missing + (groups * bits as usize).div_ceil(8);
+        let packed = packed_len::<W>(&widths[..groups.min(GROUPS)], words, sum);
+        let len = packed + (groups * bits as usize).div_ceil(8);
         Self { widths, minimum, maximum, bits, groups, len }
     }
 
@@ -38,24 +37,7 @@ impl Stream {
         Head::widths(self.minimum, self.bits)
     }
 
-    /// Writes the offsets: eight offsets take as many bytes as one offset has bits.
-    #[inline(always)]
-    fn write_offsets<W: Word, K: Kernel<W>>(&self, kernel: K, out: &mut Out<'_>) -> Result<(), Full> {
-        if self.bits == 0 {
-            return Ok(());
-        }
-        for (eight, start) in self.widths.as_chunks().0.iter().zip((0..self.groups).step_by(8)) {
-            let some = (self.groups - start).min(8);
-            let used = u64::MAX >> (64 - 8 * some);
-            // No width is less than the minimum, so there are no borrows.
-            let offsets = (u64::from_le_bytes(*eight) & used) - ((EACH * u64::from(self.minimum)) & used);
-            let len = (some * self.bits as usize).div_ceil(8);
-            out.store(&kernel.gather(offsets, self.bits).to_le_bytes(), len)?;
-        }
-        Ok(())
-    }
-
-    /// Writes the offsets and the groups.
+    /// Writes the offsets and the groups: eight offsets take as many bytes as one offset has bits.
     #[inline(always)]
     pub(super) fn write<W: Word, K: Kernel<W>>(
         &self,
@@ -64,7 +46,15 @@ impl Stream {
         words: usize,
         out: &mut Out<'_>,
     ) -> Result<(), Full> {
-        self.write_offsets(kernel, out)?;
+        let groups = if self.bits == 0 { 0 } else { self.groups };
+        for (eight, start) in self.widths.as_chunks().0.iter().zip((0..groups).step_by(8)) {
+            let some = (groups - start).min(8);
+            let used = u64::MAX >> (64 - 8 * some);
+            // No width is less than the minimum, so there are no borrows.
+            let offsets = (u64::from_le_bytes(*eight) & used) - ((EACH * u64::from(self.minimum)) & used);
+            let len = (some * self.bits as usize).div_ceil(8);
+            out.store(&kernel.gather(offsets, self.bits).to_le_bytes(), len)?;
+        }
         kernel.pack(residuals, &self.widths, words, out)
     }
 }

@@ -1,7 +1,8 @@
 //! The fields of records (format, section 9).
 #![forbid(unsafe_code)]
 
-use super::Malformed;
+use mpress_codec::DecodeError;
+use mpress_codec_support::Wire;
 
 /// The longest record, in bytes.
 pub(crate) const MAX_STRIDE: usize = 256;
@@ -63,21 +64,20 @@ impl Fields {
         (wire, 1 + self.count.div_ceil(4))
     }
 
-    /// Reads the fields from the front of a wire. Also returns their length in bytes.
-    pub(crate) fn from_wire(wire: &[u8]) -> Result<(Self, usize), Malformed> {
-        let (first, packed) = wire.split_first().ok_or(Malformed::Truncated)?;
-        let stride = usize::from(*first) + 1;
+    /// Reads the fields.
+    pub(crate) fn from_wire(wire: &mut Wire<'_>) -> Result<Self, DecodeError> {
+        let corrupt = wire.corrupt();
+        let stride = usize::from(wire.byte()?) + 1;
         let mut fields = Self::EMPTY;
         while fields.stride < stride {
-            let four = packed.get(fields.count / 4).ok_or(Malformed::Truncated)?;
-            let log = four >> (2 * (fields.count % 4)) & 3;
-            fields.push(1 << log).ok_or(Malformed::Corrupt)?;
+            let four = wire.byte()?;
+            for i in 0..4 {
+                if fields.stride < stride {
+                    fields.push(1 << (four >> (2 * i) & 3)).ok_or(corrupt)?;
+                }
+            }
         }
-        if fields.stride != stride {
-            return Err(Malformed::Corrupt);
-        }
-        let len = 1 + fields.count.div_ceil(4);
-        Ok((fields, len))
+        if fields.stride == stride { Ok(fields) } else { Err(corrupt) }
     }
 }
 

@@ -4,6 +4,8 @@
 use super::{MAX_ORDER, MAX_REACH, SLOTS};
 use crate::kernel::block::window;
 use crate::word::Word;
+use mpress_codec::DecodeError;
+use mpress_codec_support::Wire;
 
 /// What the residuals are derived from (format, section 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -107,31 +109,29 @@ impl Predictor {
         (wire, lags_at + self.lags().len() * lag_bytes)
     }
 
-    /// Reads a definition from the front of `wire`. Also returns its length in bytes.
-    pub(crate) fn from_wire<W: Word>(wire: &[u8]) -> Result<(Self, usize), Malformed> {
-        let kind = *wire.first().ok_or(Malformed::Truncated)?;
+    /// Reads a definition.
+    pub(crate) fn from_wire<W: Word>(wire: &mut Wire<'_>) -> Result<Self, DecodeError> {
+        let (rest, corrupt) = (wire.rest(), wire.corrupt());
+        let kind = *rest.first().ok_or(wire.truncated())?;
         let (order, long) = (usize::from(kind >> 3 & 3), kind >> 5 & 1 == 1);
         let lag_bytes = 1 + usize::from(long);
         let lags_at = if kind & 7 == 3 { 3 } else { 1 };
-        let len = lags_at + order * lag_bytes;
-        if wire.len() < len {
-            return Err(Malformed::Truncated);
-        }
+        wire.take(lags_at + order * lag_bytes)?;
         let mut spare = [0; 9];
-        let wire: &[u8; 9] = window(wire, 0, &mut spare);
+        let bytes: &[u8; 9] = window(rest, 0, &mut spare);
         let domain = match kind & 7 {
             0 => Domain::Integer,
             1 => Domain::Below { rotation: 0 },
             2 => Domain::Below { rotation: 1 },
-            3 => Domain::Fixed(u16::from_le_bytes([wire[1], wire[2]])),
+            3 => Domain::Fixed(u16::from_le_bytes([bytes[1], bytes[2]])),
             4 => Domain::Lookback,
             5 => Domain::Reference,
-            _ => return Err(Malformed::Corrupt),
+            _ => return Err(corrupt),
         };
         let mut lags = [0; MAX_ORDER];
         for (i, lag) in lags[..order].iter_mut().enumerate() {
             let at = lags_at + i * lag_bytes;
-            *lag = u16::from_le_bytes([wire[at], if long { wire[at + 1] } else { 0 }]);
+            *lag = u16::from_le_bytes([bytes[at], if long { bytes[at + 1] } else { 0 }]);
         }
         lags[..order].sort_unstable();
         let predictor = Self { domain, lags, order: order as u8 };
@@ -140,15 +140,8 @@ impl Predictor {
             || predictor.reach() > MAX_REACH
             || (!predictor.is_difference() && (order != 0 || long))
             || matches!(domain, Domain::Fixed(unit) if u32::from(unit) >> W::EXPONENT != 0 || W::FRACTION == 0);
-        if bad { Err(Malformed::Corrupt) } else { Ok((predictor, len)) }
+        if bad { Err(corrupt) } else { Ok(predictor) }
     }
-}
-
-/// What is wrong with a definition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Malformed {
-    Truncated,
-    Corrupt,
 }
 
 /// The predictors that a message has defined so far.

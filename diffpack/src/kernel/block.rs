@@ -50,7 +50,15 @@ impl Block {
 /// The groups of a block.
 #[inline(always)]
 pub(crate) fn groups(bytes: &Bytes) -> &Groups {
-    bytes.as_chunks().0.first_chunk().unwrap_or(&[[0; GROUP]; GROUPS])
+    parts(bytes)
+}
+
+/// A block or a sample as groups or as vectors.
+#[inline(always)]
+pub(crate) fn parts<const BYTES: usize, const PART: usize, const N: usize>(
+    bytes: &[u8; BYTES],
+) -> &[[u8; PART]; N] {
+    bytes.as_chunks().0.first_chunk().unwrap_or(&[[0; PART]; N])
 }
 
 #[inline(always)]

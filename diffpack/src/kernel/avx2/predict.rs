@@ -1,48 +1,17 @@
 //! Words to residuals, and their cost.
 
 use crate::format::BLOCK;
-use crate::kernel::block::{Group, Widths};
-use crate::kernel::scalar::{self, shifts, terms};
+use crate::kernel::block::{Group, Widths, parts};
+use crate::kernel::scalar::{self, terms};
 use crate::kernel::{LAGS, SAMPLE};
 use crate::word::Word;
 use core::arch::x86_64::*;
 use mpress_codec_support::avx2::{
-    Bytes as Half, V, VECTOR, add, greatest, load, load_at, lowest, max, ordered, rotated_left, splat, store,
-    sub, sum, union_of_words, unions, vectors, widths_of, zigzag,
+    Bytes, V, VECTOR, add, greatest, load, load_at, lowest, max, ordered, rotated_left, splat, store, sub,
+    sum, union_of_words, unions, widths_of, zigzag,
 };
 
-/// The difference of order `ORDER` of the vectors at index `i` of its terms.
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn of_terms<W: Word, const ORDER: usize, const N: usize>(terms: &[&[Half; N]; 8], i: usize) -> V {
-    let pair = |a: usize| sub::<W>(load(&terms[a][i]), load(&terms[a + 1][i]));
-    let difference = match ORDER {
-        0 => load(&terms[0][i]),
-        1 => pair(0),
-        2 => sub::<W>(pair(0), pair(2)),
-        _ => sub::<W>(sub::<W>(pair(0), pair(2)), sub::<W>(pair(4), pair(6))),
-    };
-    zigzag::<W>(difference)
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn difference<W: Word>(bytes: &[u8], at: usize, lags: &[u16], residuals: &mut [Group]) {
-    by_order!(difference_of_order::<W>(bytes, at, lags, residuals), lags)
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn difference_of_order<W: Word, const ORDER: usize>(
-    bytes: &[u8],
-    at: usize,
-    lags: &[u16],
-    residuals: &mut [Group],
-) {
-    let terms: [&[Half; BLOCK / VECTOR]; 8] = terms::<W>(bytes, at, lags).map(vectors);
-    for (to, i) in residuals.as_flattened_mut().as_chunks_mut().0.iter_mut().zip(0..BLOCK / VECTOR) {
-        store(to, of_terms::<W, ORDER, _>(&terms, i));
-    }
-}
+differences!("avx2,bmi1,bmi2,lzcnt,popcnt", Bytes);
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn below<W: Word>(words: &[Group], rotation: u32, residuals: &mut [Group]) -> W {
@@ -125,11 +94,7 @@ pub(super) fn difference_cost<W: Word>(bytes: &[u8], at: usize, lags: &[u16]) ->
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn cost_of_order<W: Word, const ORDER: usize>(bytes: &[u8], at: usize, lags: &[u16]) -> u32 {
-    let mut terms = [&[0; SAMPLE]; 8];
-    for (to, shift) in terms[..1 << ORDER].iter_mut().zip(shifts::<W>(lags)) {
-        *to = scalar::term(bytes, at, shift).unwrap_or(&[0; SAMPLE]);
-    }
-    let terms: [&[Half; SAMPLE / VECTOR]; 8] = terms.map(vectors);
+    let terms = sample_terms::<W, ORDER>(bytes, at, lags);
     let mut v = [_mm256_setzero_si256(); 8];
     for (i, v) in v.iter_mut().enumerate() {
         let (low, high) =

@@ -1,10 +1,10 @@
 //! Deals residuals to two streams and collects them again, by permuting all words of a vector or, with 16 bits, of half a vector.
 
 use crate::format::BLOCK;
-use crate::kernel::block::{Block, Groups, Mask, window};
+use crate::kernel::block::{Block, Groups, Mask};
 use crate::word::Word;
 use core::arch::x86_64::*;
-use mpress_codec_support::avx2::{Bytes, V, VECTOR, equal, load, load_at, splat, store};
+use mpress_codec_support::avx2::{Bytes, V, VECTOR, equal, load, load_part, splat, store_part};
 
 /// For each mask of four or eight words: the source of each word when it is moved, as eight lane numbers of a byte each. A word of 64
 /// bits takes two lanes.
@@ -47,24 +47,6 @@ impl<const MASKS: usize> Moves<MASKS> {
     }
 }
 
-#[inline(always)]
-fn compact<W: Word>(mask: u8) -> u64 {
-    let numbers = match W::BITS {
-        64 => OF_FOUR.compact[usize::from(mask & 15)],
-        _ => OF_EIGHT.compact[usize::from(mask)],
-    };
-    u64::from_le_bytes(numbers)
-}
-
-#[inline(always)]
-fn spread<W: Word>(mask: u8) -> u64 {
-    let numbers = match W::BITS {
-        64 => OF_FOUR.spread[usize::from(mask & 15)],
-        _ => OF_EIGHT.spread[usize::from(mask)],
-    };
-    u64::from_le_bytes(numbers)
-}
-
 /// The number of words moved at once.
 const fn count<W: Word>() -> usize {
     if W::BITS == 64 { 4 } else { 8 }
@@ -79,11 +61,15 @@ fn bits<W: Word>(mask: &Mask, i: usize) -> u8 {
     }
 }
 
-/// A vector of the bytes, each repeated (16 bits) or extended by its sign.
+/// The lane numbers for this mask, from the table for words of 64 bits or that for others: each repeated (16 bits) or extended by its sign.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
-fn vector<W: Word>(bytes: u64) -> V {
-    let bytes = _mm_cvtsi64_si128(bytes as i64);
+fn numbers<W: Word>(of_four: &[[u8; 8]; 16], of_eight: &[[u8; 8]; 256], mask: u8) -> V {
+    let numbers = match W::BITS {
+        64 => of_four[usize::from(mask & 15)],
+        _ => of_eight[usize::from(mask)],
+    };
+    let bytes = _mm_cvtsi64_si128(i64::from_le_bytes(numbers));
     match W::BITS {
         16 => _mm256_castsi128_si256(_mm_unpacklo_epi8(bytes, bytes)),
         _ => _mm256_cvtepi8_epi32(bytes),
@@ -147,9 +133,10 @@ pub(super) fn deal<W: Word>(
     let bytes = count::<W>() * W::WIDTH;
     let (mut wides, mut narrows) = (0, 0);
     for i in 0..words.div_ceil(count::<W>()) {
-        let (is_wide, v) = (bits::<W>(mask, i), load_part(residuals, i * bytes));
-        store_part(&mut wide.0, wides, moved::<W>(v, vector::<W>(compact::<W>(is_wide))));
-        store_part(&mut narrow.0, narrows, moved::<W>(v, vector::<W>(compact::<W>(!is_wide))));
+        let (is_wide, v) = (bits::<W>(mask, i), load_part(&residuals.0, i * bytes));
+        let compact = |mask| numbers::<W>(&OF_FOUR.compact, &OF_EIGHT.compact, mask);
+        store_part(&mut wide.0, wides, moved::<W>(v, compact(is_wide)));
+        store_part(&mut narrow.0, narrows, moved::<W>(v, compact(!is_wide)));
         let wide_bytes = is_wide.count_ones() as usize * W::WIDTH;
         wides += wide_bytes;
         narrows += bytes - wide_bytes;
@@ -162,31 +149,15 @@ pub(super) fn deal<W: Word>(
     }
 }
 
-/// Stores as much of `v` at byte `at` as fits.
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn store_part(block: &mut [u8], at: usize, v: V) {
-    match block.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
-        Some(bytes) => store(bytes, v),
-        None => {
-            let mut bytes = [0; VECTOR];
-            store(&mut bytes, v);
-            for (to, from) in block.iter_mut().skip(at).zip(bytes) {
-                *to = from;
-            }
-        }
-    }
-}
-
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn collect<W: Word>(wide: &Block, narrow: &Block, mask: &Mask, residuals: &mut Groups) {
     let bytes = count::<W>() * W::WIDTH;
     let (mut wides, mut narrows) = (0, 0);
     for i in 0..BLOCK / bytes {
         let is_wide = bits::<W>(mask, i);
-        let numbers = vector::<W>(spread::<W>(is_wide));
-        let from_narrow = moved::<W>(load_part(narrow, narrows), numbers);
-        let from_wide = moved::<W>(load_part(wide, wides), numbers);
+        let numbers = numbers::<W>(&OF_FOUR.spread, &OF_EIGHT.spread, is_wide);
+        let from_narrow = moved::<W>(load_part(&narrow.0, narrows), numbers);
+        let from_wide = moved::<W>(load_part(&wide.0, wides), numbers);
         // Numbers are sign-extended or repeated, so each byte of a word in the mask has its highest bit set.
         let v = _mm256_blendv_epi8(from_narrow, from_wide, numbers);
         store_part(residuals.as_flattened_mut(), i * bytes, v);
@@ -194,15 +165,4 @@ pub(super) fn collect<W: Word>(wide: &Block, narrow: &Block, mask: &Mask, residu
         wides += wide_bytes;
         narrows += bytes - wide_bytes;
     }
-}
-
-/// The vector at byte `at` of a block, with zeros past its end.
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn load_part(block: &Block, at: usize) -> V {
-    if at + VECTOR <= BLOCK {
-        return load_at(&block.0, at);
-    }
-    let mut spare = [0; VECTOR];
-    load(window(&block.0, at, &mut spare))
 }

@@ -1,49 +1,17 @@
 //! Words to residuals, and their cost.
 
-use crate::format::{GROUP, GROUPS};
-use crate::kernel::block::{Group, Widths, groups};
-use crate::kernel::scalar::{self, shifts, terms};
+use crate::format::{BLOCK, GROUP};
+use crate::kernel::block::{Group, Widths, parts};
+use crate::kernel::scalar::{self, terms};
 use crate::kernel::{LAGS, SAMPLE};
 use crate::word::Word;
 use core::arch::x86_64::*;
 use mpress_codec_support::avx512::{
-    V, add, greatest, load, load_at, max, rotated_left, splat, store, store_half, sub, unions, widths_of,
-    zigzag,
+    V, add, greatest, leading_zeros, load, load_at, max, rotated_left, splat, store, store_half, sub, unions,
+    widths_of, zigzag,
 };
 
-/// The difference of order `ORDER` of the groups at index `i` of its terms. (An array of these groups would have to be made by `map`, which
-/// some builds call as a function.)
-#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn of_terms<W: Word, const ORDER: usize, const N: usize>(terms: &[&[Group; N]; 8], i: usize) -> V {
-    let pair = |a: usize| sub::<W>(load(&terms[a][i]), load(&terms[a + 1][i]));
-    let difference = match ORDER {
-        0 => load(&terms[0][i]),
-        1 => pair(0),
-        2 => sub::<W>(pair(0), pair(2)),
-        _ => sub::<W>(sub::<W>(pair(0), pair(2)), sub::<W>(pair(4), pair(6))),
-    };
-    zigzag::<W>(difference)
-}
-
-#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn difference<W: Word>(bytes: &[u8], at: usize, lags: &[u16], residuals: &mut [Group]) {
-    by_order!(difference_of_order::<W>(bytes, at, lags, residuals), lags)
-}
-
-#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn difference_of_order<W: Word, const ORDER: usize>(
-    bytes: &[u8],
-    at: usize,
-    lags: &[u16],
-    residuals: &mut [Group],
-) {
-    let terms = terms::<W>(bytes, at, lags).map(groups);
-    for (group, i) in residuals.iter_mut().zip(0..GROUPS) {
-        store(group, of_terms::<W, ORDER, _>(&terms, i));
-    }
-}
+differences!("avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt", Group);
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn below<W: Word>(words: &[Group], rotation: u32, residuals: &mut [Group]) -> W {
@@ -85,11 +53,7 @@ pub(super) fn difference_cost<W: Word>(bytes: &[u8], at: usize, lags: &[u16]) ->
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn sample<W: Word, const ORDER: usize>(bytes: &[u8], at: usize, lags: &[u16]) -> [V; 8] {
-    let mut terms = [&[0; SAMPLE]; 8];
-    for (to, shift) in terms[..1 << ORDER].iter_mut().zip(shifts::<W>(lags)) {
-        *to = scalar::term(bytes, at, shift).unwrap_or(&[0; SAMPLE]);
-    }
-    let terms = terms.map(groups_of_sample);
+    let terms = sample_terms::<W, ORDER>(bytes, at, lags);
     let mut v = [_mm512_setzero_si512(); 8];
     for (i, v) in v.iter_mut().enumerate() {
         *v = of_terms::<W, ORDER, _>(&terms, i);
@@ -97,16 +61,12 @@ fn sample<W: Word, const ORDER: usize>(bytes: &[u8], at: usize, lags: &[u16]) ->
     v
 }
 
-fn groups_of_sample(sample: &[u8; SAMPLE]) -> &[Group; 8] {
-    sample.as_chunks().0.first_chunk().unwrap_or(&[[0; GROUP]; 8])
-}
-
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn below_cost<W: Word>(bytes: &[u8], at: usize, rotation: u32) -> u32 {
     let sample: &[u8; SAMPLE] = scalar::term(bytes, at, 0).unwrap_or(&[0; SAMPLE]);
     let mut v = [_mm512_setzero_si512(); 8];
     let mut maximum = _mm512_setzero_si512();
-    for (v, group) in v.iter_mut().zip(groups_of_sample(sample)) {
+    for (v, group) in v.iter_mut().zip(sample.as_chunks().0) {
         *v = rotated_left::<W>(load(group), rotation);
         maximum = max::<W>(maximum, *v);
     }
@@ -144,11 +104,7 @@ pub(super) fn lag_scores<W: Word>(
                 there = sub::<W>(there, load_at(bytes, from.wrapping_sub(base)));
             }
             let residual = zigzag::<W>(sub::<W>(splat(here), there));
-            let zeros = match W::BITS {
-                64 => _mm512_lzcnt_epi64(residual),
-                _ => _mm512_lzcnt_epi32(residual),
-            };
-            *sum = add::<W>(*sum, zeros);
+            *sum = add::<W>(*sum, leading_zeros::<W>(residual));
         }
     }
     let all = W::BITS * places.len() as u32;

@@ -3,7 +3,7 @@
 use crate::kernel::block::{Block, Groups, Mask};
 use crate::word::Word;
 use core::arch::x86_64::*;
-use mpress_codec_support::avx512::{V, load, load_at, splat, store, store_part};
+use mpress_codec_support::avx512::{V, load, load_part, splat, store, store_part};
 
 /// The mask's bits for group `i`.
 #[inline(always)]
@@ -80,17 +80,6 @@ pub(super) fn collect<W: Word>(wide: &Block, narrow: &Block, mask: &Mask, residu
         wides += is_wide.count_ones() as usize * W::WIDTH;
         narrows += is_narrow.count_ones() as usize * W::WIDTH;
     }
-}
-
-/// The group at byte `at` of a block, with zeros past its end.
-#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-fn load_part(block: &[u8; crate::format::BLOCK], at: usize) -> V {
-    if at + 64 <= block.len() {
-        return load_at(block, at);
-    }
-    let mut spare = [0; 64];
-    load(crate::kernel::block::window(block, at, &mut spare))
 }
 
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]

@@ -1,18 +1,22 @@
 //! Words to residuals, and their cost.
 
-use crate::format::{GROUP, MAX_ORDER};
-use crate::kernel::block::{Bytes, Group, Widths, ZEROS};
+use crate::format::{BLOCK, GROUP};
+use crate::kernel::block::{Group, Widths};
 use crate::kernel::{LAGS, SAMPLE};
 use crate::word::Word;
 use mpress_codec_support::pack::lanes;
 
-/// The terms of a difference: the block at `at` shifted back by each sum of lags. Bit `j` of a term's index says whether lag `j` is in the
-/// sum; terms whose index has an odd number of set bits are subtracted.
+/// The terms of a difference of order `ORDER`: the `N` bytes at `at` shifted back by each sum of lags. Bit `j` of a term's index says whether
+/// lag `j` is in the sum; terms whose index has an odd number of set bits are subtracted.
 #[inline(always)]
-pub(in crate::kernel) fn terms<'a, W: Word>(bytes: &'a [u8], at: usize, lags: &[u16]) -> [&'a Bytes; 8] {
-    let mut terms = [&ZEROS; 8];
-    for (to, shift) in terms.iter_mut().zip(shifts::<W>(lags)).take(1 << lags.len().min(MAX_ORDER)) {
-        *to = term(bytes, at, shift).unwrap_or(&ZEROS);
+pub(in crate::kernel) fn terms<'a, W: Word, const ORDER: usize, const N: usize>(
+    bytes: &'a [u8],
+    at: usize,
+    lags: &[u16],
+) -> [&'a [u8; N]; 8] {
+    let mut terms = [&[0; N]; 8];
+    for (to, shift) in terms[..1 << ORDER].iter_mut().zip(shifts::<W>(lags)) {
+        *to = term(bytes, at, shift).unwrap_or(&[0; N]);
     }
     terms
 }
@@ -31,22 +35,19 @@ pub(in crate::kernel) fn term<const N: usize>(bytes: &[u8], at: usize, shift: us
 }
 
 pub(super) fn difference<W: Word>(bytes: &[u8], at: usize, lags: &[u16], residuals: &mut [Group]) {
-    let [a, b, c, d, e, f, g, h] = terms::<W>(bytes, at, lags).map(|term| W::split(term).0);
-    let at = |words: &[W::Bytes], i: usize| W::from_bytes(words[i]);
-    let residuals = W::split_mut(residuals.as_flattened_mut()).0;
-    let words = residuals.len().min(W::BLOCK);
-    match lags.len() {
-        0 => (0..words).for_each(|i| residuals[i] = at(a, i).zigzag().to_bytes()),
-        1 => (0..words).for_each(|i| residuals[i] = at(a, i).minus(at(b, i)).zigzag().to_bytes()),
-        2 => (0..words).for_each(|i| {
-            let difference = at(a, i).minus(at(b, i)).minus(at(c, i).minus(at(d, i)));
-            residuals[i] = difference.zigzag().to_bytes();
-        }),
-        _ => (0..words).for_each(|i| {
-            let first = at(a, i).minus(at(b, i)).minus(at(c, i).minus(at(d, i)));
-            let second = at(e, i).minus(at(f, i)).minus(at(g, i).minus(at(h, i)));
-            residuals[i] = first.minus(second).zigzag().to_bytes();
-        }),
+    by_order!(difference_of_order::<W>(bytes, at, lags, residuals), lags)
+}
+
+#[inline(always)]
+fn difference_of_order<W: Word, const ORDER: usize>(
+    bytes: &[u8],
+    at: usize,
+    lags: &[u16],
+    residuals: &mut [Group],
+) {
+    let terms = terms::<W, ORDER, BLOCK>(bytes, at, lags).map(|term| W::split(term).0);
+    for (to, i) in W::split_mut(residuals.as_flattened_mut()).0.iter_mut().zip(0..W::BLOCK) {
+        *to = of_order!(ORDER, W::minus, |at| W::from_bytes(terms[at][i])).zigzag().to_bytes();
     }
 }
 
@@ -113,22 +114,13 @@ fn cost<W: Word>(word: impl Fn(usize) -> W) -> u32 {
 }
 
 pub(super) fn difference_cost<W: Word>(bytes: &[u8], at: usize, lags: &[u16]) -> u32 {
-    let mut terms: [&[u8; SAMPLE]; 8] = [&[0; SAMPLE]; 8];
-    for (to, shift) in terms.iter_mut().zip(shifts::<W>(lags)).take(1 << lags.len().min(MAX_ORDER)) {
-        *to = term(bytes, at, shift).unwrap_or(&[0; SAMPLE]);
-    }
-    let [a, b, c, d, e, f, g, h] = terms;
-    let at = |words: &[u8; SAMPLE], i: usize| W::load(words, i * W::WIDTH);
-    match lags.len() {
-        0 => cost::<W>(|i| at(a, i).zigzag()),
-        1 => cost::<W>(|i| at(a, i).minus(at(b, i)).zigzag()),
-        2 => cost::<W>(|i| at(a, i).minus(at(b, i)).minus(at(c, i).minus(at(d, i))).zigzag()),
-        _ => cost::<W>(|i| {
-            let first = at(a, i).minus(at(b, i)).minus(at(c, i).minus(at(d, i)));
-            let second = at(e, i).minus(at(f, i)).minus(at(g, i).minus(at(h, i)));
-            first.minus(second).zigzag()
-        }),
-    }
+    by_order!(cost_of_order::<W>(bytes, at, lags), lags)
+}
+
+#[inline(always)]
+fn cost_of_order<W: Word, const ORDER: usize>(bytes: &[u8], at: usize, lags: &[u16]) -> u32 {
+    let terms = terms::<W, ORDER, SAMPLE>(bytes, at, lags);
+    cost::<W>(|i| of_order!(ORDER, W::minus, |at| W::load(terms[at], i * W::WIDTH)).zigzag())
 }
 
 pub(super) fn below_cost<W: Word>(bytes: &[u8], at: usize, rotation: u32) -> u32 {
