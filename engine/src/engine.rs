@@ -214,7 +214,7 @@ impl Engine {
 
     /// The compressed message after room for a header; `None` if it does not get shorter, or if out of memory.
     fn compress(&self, encoder: &mut dyn Encode, raw: &[u8]) -> Option<Buffer> {
-        if self.gains(encoder, raw, raw.len()) { self.append(encoder, None, raw, HEADER_LEN) } else { None }
+        if self.gains(encoder, raw, raw.len()) { self.append(encoder, None, raw) } else { None }
     }
 
     /// The same for a long message, in blocks.
@@ -244,23 +244,16 @@ impl Engine {
         }
         let middle = raw.len() / 16 * 8;
         [&raw[..TRIAL_WINDOW], &raw[middle..middle + TRIAL_WINDOW]].into_iter().any(|window| {
-            self.append(encoder, None, window, HEADER_LEN)
-                .is_some_and(|buffer| buffer.len() < HEADER_LEN + window.len())
+            self.append(encoder, None, window).is_some_and(|buffer| buffer.len() < HEADER_LEN + window.len())
         })
     }
 
-    /// The compressed message after `front` bytes for a header.
-    fn append(
-        &self,
-        encoder: &mut dyn Encode,
-        reference: Option<&[u8]>,
-        raw: &[u8],
-        front: usize,
-    ) -> Option<Buffer> {
+    /// The compressed message after room for a header.
+    fn append(&self, encoder: &mut dyn Encode, reference: Option<&[u8]>, raw: &[u8]) -> Option<Buffer> {
         let bound = encoder.max_encoded_len(raw.len())?;
-        let mut buffer = self.buffers.take(frame::room(front.checked_add(bound)?)?).ok()?;
-        let len = encode_into_with(encoder, reference, raw, buffer.room().get_mut(front..)?).ok()?;
-        buffer.set_len(front + len);
+        let mut buffer = self.buffers.take(frame::room(bound)?).ok()?;
+        let len = encode_into_with(encoder, reference, raw, buffer.room().get_mut(HEADER_LEN..)?).ok()?;
+        buffer.set_len(HEADER_LEN + len);
         Some(buffer)
     }
 

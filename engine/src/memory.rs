@@ -219,7 +219,7 @@ impl Memory {
     /// # Errors
     /// If the message refers to one that is not here, or no sender writes such a note.
     pub(crate) fn arrive(&self, note: Note, raw_len: usize) -> Result<Arrival, FrameError> {
-        if note.from >= self.size || note.reference >= note.number.max(1) || note.number == u32::MAX {
+        if note.from >= self.size || note.number == u32::MAX {
             return Err(FrameError::damaged(DecodeErrorKind::Corrupt, crate::HEADER_LEN));
         }
         self.sender().answered(note.from, &note);

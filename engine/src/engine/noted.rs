@@ -5,7 +5,7 @@ use crate::blocks::BLOCK;
 use crate::buffer::Buffer;
 use crate::codecs::Setting;
 use crate::decide::Plan;
-use crate::frame::{self, FrameError, HEADER_LEN, Incoming, NOTE, Note};
+use crate::frame::{self, FrameError, Incoming, Note};
 use crate::memory::{Channel, Memory};
 use mpress_codec::{Kind, Out};
 use mpress_selector::Link;
@@ -34,20 +34,16 @@ impl Engine {
             };
             let keeping = if encoder.refers() { memory.keep(channel, raw.len(), fill) } else { None };
             let kept = keeping.as_ref().map(|keeping| (keeping.key(), keeping.reference().is_some()));
-            let sealed = |buffer: Option<Buffer>, note: Option<&mut dyn FnMut() -> Option<Note>>| {
-                let mut buffer = buffer?;
-                let (id, number) = (setting.id(), setting.number);
-                frame::seal(self.mark, id, number, kind, raw.len(), note, &mut buffer)?;
-                Some(buffer)
-            };
-            if keeping.is_none() && !memory.owes(channel.peer) {
-                return sealed(self.append(encoder, None, raw, HEADER_LEN), None);
-            }
             let (message, reference) =
                 keeping.as_ref().map_or((raw, None), |keeping| (keeping.message(), keeping.reference()));
-            let packed = self.append(encoder, reference, message, HEADER_LEN + NOTE);
-            let mut note = || memory.note(channel.peer, keeping.clone());
-            let frame = sealed(packed, Some(&mut note));
+            let packed = self.append(encoder, reference, message);
+            let has_note = keeping.is_some() || memory.owes(channel.peer);
+            let note = has_note.then_some(|| memory.note(channel.peer, keeping));
+            let frame = packed.and_then(|mut frame| {
+                let (id, number) = (setting.id(), setting.number);
+                frame::seal(self.mark, id, number, kind, raw.len(), note, &mut frame)?;
+                Some(frame)
+            });
             if let Some(kept) = kept {
                 let wire_len = frame.as_ref().map_or(raw.len(), |frame| frame.len());
                 self.report_kept(memory, kept, wire_len, link);

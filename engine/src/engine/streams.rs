@@ -7,10 +7,10 @@ use crate::buffer::Buffer;
 use crate::codecs::Setting;
 use crate::decide::{Considered, Plan};
 use crate::engine::Destination;
-use crate::frame::{self, FrameError, HEADER_LEN, Incoming, NOTE, Note};
+use crate::frame::{self, FrameError, HEADER_LEN, Incoming, Note};
 use crate::memory::{Arrival, Channel, Keeping, Memory};
 use crate::settings::{Settings, Streams};
-use crate::stream::{CHUNK_HEADER, HEAD, Stream};
+use crate::stream::{CHUNK_HEADER, FRONT, Stream};
 use crate::traffic;
 use mpress_codec::{CodecId, DecodeErrorKind, Out};
 use mpress_selector::Transfer;
@@ -218,9 +218,8 @@ impl Engine {
     ) -> Option<Buffer> {
         let memory = self.memory.as_ref().zip(channel);
         let memory = memory.filter(|(memory, channel)| keeping.is_some() || memory.owes(channel.peer));
-        let at = HEADER_LEN + memory.map_or(0, |_| NOTE);
-        let mut head = self.pack_chunk(setting, part(keeping, stream.range(0), first), at + HEAD)?;
-        head.get_mut(at..at + HEAD)?.copy_from_slice(&stream.head()?);
+        let mut head = self.pack_chunk(setting, part(keeping, stream.range(0), first), FRONT)?;
+        head.get_mut(HEADER_LEN..FRONT)?.copy_from_slice(&stream.head()?);
         let note = memory.map(|(memory, channel)| move || memory.note(channel.peer, keeping.cloned()));
         let (number, kind, len) = (stream.setting, stream.kind, stream.raw_len());
         frame::seal(self.mark, CodecId::STREAM, number, kind, len, note, &mut head)?;

@@ -218,8 +218,8 @@ impl Sender {
         let mut renewed = Vec::new();
         under_way.retain_mut(|message| {
             let Some(ago) = note.above.checked_sub(message.number + 1) else { return true };
-            let bit = |bits: u64| bits.checked_shr(ago).is_some_and(|bits| bits & 1 == 1);
-            let is_dealt_with = bit(note.dealt) || message.number == note.late;
+            let is_clear = |bits: u64| bits.checked_shr(ago).is_some_and(|bits| bits & 1 == 0);
+            let is_dealt_with = is_clear(note.missing) || message.number == note.late;
             if !is_dealt_with {
                 // If it arrives now, it is not kept; the message that it refers to must stay.
                 message.copy.take_if(|_| ago >= WINDOW);
@@ -229,7 +229,7 @@ impl Sender {
             if let Some(sending) = &mut sending {
                 sending.unanswered = 0;
             }
-            if !bit(note.kept) {
+            if !is_clear(note.missing | note.lost) {
                 return false;
             }
             let mut old = (message.number, message.copy.take());
