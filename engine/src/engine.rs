@@ -148,13 +148,13 @@ impl Engine {
             return None;
         }
         let plan = self.plan(considered, raw, |window| raw.get(window));
-        self.finish(&plan, raw, (kind, to, channel))
+        self.finish(plan, raw, (kind, to, channel))
     }
 
     /// The frame of a message by this plan, if there is one; counts the message in either case.
     fn finish(
         &self,
-        plan: &Plan,
+        mut plan: Plan,
         raw: &[u8],
         (kind, to, channel): (Kind, Destination, Option<Channel>),
     ) -> Option<Buffer> {
@@ -166,13 +166,13 @@ impl Engine {
         let start = Instant::now();
         let packed = match channel.filter(|_| plan.send).zip(self.memory.as_ref()) {
             Some((channel, memory)) => {
-                self.pack_noted(setting, raw, kind, (memory, channel, self.link_of(plan)))
+                self.pack_noted(setting, raw, kind, (memory, channel, &mut plan))
             }
             None => self.pack(setting, raw, kind),
         };
         let time = start.elapsed();
         let wire_len = packed.as_ref().map_or(len, |frame| frame.len());
-        self.decider.encoded(plan, wire_len, time);
+        self.decider.encoded(&plan, wire_len, time);
         let codec = packed.is_some().then_some(setting.index);
         self.counters.sent(kind, codec, to, len, wire_len, time);
         packed.filter(|_| plan.send)

@@ -19,7 +19,7 @@ impl Engine {
         setting: Setting,
         raw: &[u8],
         kind: Kind,
-        (memory, channel, link): (&Memory, Channel, Option<Link>),
+        (memory, channel, plan): (&Memory, Channel, &mut Plan),
     ) -> Option<Buffer> {
         if raw.len() > BLOCK {
             return self.pack(setting, raw, kind);
@@ -36,6 +36,9 @@ impl Engine {
             let kept = keeping.as_ref().map(|keeping| (keeping.key(), keeping.reference().is_some()));
             let (message, reference) =
                 keeping.as_ref().map_or((raw, None), |keeping| (keeping.message(), keeping.reference()));
+            if reference.is_some() {
+                plan.refer();
+            }
             let packed = self.append(encoder, reference, message);
             let has_note = keeping.is_some() || memory.owes(channel.peer);
             let note = has_note.then_some(|| memory.note(channel.peer, keeping));
@@ -46,7 +49,7 @@ impl Engine {
             });
             if let Some(kept) = kept {
                 let wire_len = frame.as_ref().map_or(raw.len(), |frame| frame.len());
-                self.report_kept(memory, kept, wire_len, link);
+                self.report_kept(memory, kept, wire_len, self.link_of(plan));
             }
             frame
         })?

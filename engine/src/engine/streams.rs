@@ -108,7 +108,7 @@ impl Engine {
         let stream =
             setting.and_then(|setting| Stream::new(id, (setting.id(), setting.number), kind, len, chunk));
         let (Some(setting), Some(stream)) = (setting, stream) else {
-            return self.finish(&plan, raw, (kind, to, channel)).map_or(Outgoing::Raw, Outgoing::Frame);
+            return self.finish(plan, raw, (kind, to, channel)).map_or(Outgoing::Raw, Outgoing::Frame);
         };
         let start = Instant::now();
         let gains = self.instances.with_encoder(setting, |encoder| self.gains(encoder, raw, chunk));
@@ -187,13 +187,16 @@ impl Engine {
     /// A stream that begins with this chunk; the raw message if there is no chunk because compression does not pay, or if out of memory.
     fn stream(
         &self,
-        (stream, setting, plan, to): (Stream, Setting, Plan, Destination),
+        (stream, setting, mut plan, to): (Stream, Setting, Plan, Destination),
         first: Option<&[u8]>,
         (channel, keeping): (Option<Channel>, Option<Keeping>),
         start: Instant,
     ) -> Outgoing {
         let head = first.and_then(|first| self.head(&stream, setting, first, (channel, keeping.as_ref())));
         let time = start.elapsed();
+        if keeping.as_ref().is_some_and(|keeping| keeping.reference().is_some()) {
+            plan.refer();
+        }
         match head {
             Some(head) => {
                 let tail = Tail { stream, setting, plan, to, next: 1, wire_len: head.len(), keeping, time };
