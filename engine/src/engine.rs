@@ -172,10 +172,24 @@ impl Engine {
         };
         let time = start.elapsed();
         let wire_len = packed.as_ref().map_or(len, |frame| frame.len());
-        self.decider.encoded(&plan, wire_len, time);
-        let codec = packed.is_some().then_some(setting.index);
-        self.counters.sent(kind, codec, to, len, wire_len, time);
+        let by = packed.as_ref().map(|_| setting);
+        self.report(&plan, (kind, to, len), by, (wire_len, time));
         packed.filter(|_| plan.send)
+    }
+
+    /// Reports what a message of `len` bytes became, and the time that this took: in this codec, or sent raw.
+    fn report(
+        &self,
+        plan: &Plan,
+        (kind, to, len): (Kind, Destination, usize),
+        by: Option<Setting>,
+        (wire_len, time): (usize, Duration),
+    ) {
+        self.decider.encoded(plan, wire_len, time);
+        self.counters.sent(kind, by.map(|setting| setting.index), to, len, wire_len, time);
+        if plan.refers && by.is_some() {
+            self.counters.referred(len, wire_len);
+        }
     }
 
     /// Decides about a message that begins with `first`. Before that, encodes the parts of it that the selector asks for.
