@@ -106,7 +106,8 @@ fn noted(frame: &[u8], bytes: &[u8]) -> Vec<u8> {
 
 /// Whether this is a frame that refers to an earlier message: the third number of its note says to which.
 fn refers(wire: &[u8]) -> bool {
-    let third = |note: &[u8]| note.split_inclusive(|byte| *byte < 0x80).nth(2).is_some_and(|back| *back != [0]);
+    let third =
+        |note: &[u8]| note.split_inclusive(|byte| *byte < 0x80).nth(2).is_some_and(|back| *back != [0]);
     wire.starts_with(&MARK.0) && third(&wire[note(wire)])
 }
 

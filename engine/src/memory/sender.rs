@@ -189,7 +189,7 @@ impl Sender {
         if !has_number && keeping.as_ref().is_some_and(|keeping| keeping.reference.is_some()) {
             return None;
         }
-        if let Some(Keeping { key, copy, reference }) = keeping.filter(|_| has_number) {
+        if let Some(Keeping { key, copy, reference, .. }) = keeping.filter(|_| has_number) {
             note.number = peer.next;
             note.reference = reference.as_ref().map_or(0, |(number, _)| *number);
             peer.next += 1;
