@@ -51,7 +51,7 @@ impl Free {
 }
 
 impl Pool {
-    /// An empty buffer with room for at least `room` bytes.
+    /// An empty buffer with room for at least `room` bytes. If memory is short, frees all buffers that are kept for reuse.
     ///
     /// # Errors
     /// If the system is out of memory.
@@ -63,7 +63,10 @@ impl Pool {
     pub(crate) fn take_within(self: &Arc<Self>, room: usize, most: usize) -> Result<Buffer, TryReserveError> {
         let mut bytes = self.free().take(room, most).unwrap_or_default();
         if bytes.len() < room {
-            bytes.try_reserve_exact(room)?;
+            if bytes.try_reserve_exact(room).is_err() {
+                *self.free() = Free::default();
+                bytes.try_reserve_exact(room)?;
+            }
             bytes.resize(room, 0);
         }
         Ok(Buffer { bytes, len: 0, pool: Arc::clone(self) })
@@ -153,7 +156,11 @@ mod tests {
     }
 
     #[test]
-    fn no_memory_is_an_error() {
-        assert!(Arc::new(Pool::default()).take(usize::MAX / 2).is_err());
+    fn no_memory_is_an_error_after_all_that_was_kept_has_been_freed() {
+        let pool = Arc::new(Pool::default());
+        drop(pool.take(1000).unwrap());
+        assert!(pool.take(usize::MAX / 2).is_err());
+        let free = pool.free.lock().unwrap();
+        assert_eq!((free.buffers.len(), free.bytes), (0, 0));
     }
 }

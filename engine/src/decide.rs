@@ -77,6 +77,8 @@ pub(crate) struct Plan {
     pub(crate) codec: Option<Offer>,
     /// Whether to send the result; otherwise it is only counted.
     pub(crate) send: bool,
+    /// Whether the message refers to an earlier one.
+    pub(crate) refers: bool,
     decided: Decided,
 }
 
@@ -90,9 +92,21 @@ enum Decided {
 }
 
 impl Plan {
+    fn new(codec: Option<Offer>, send: bool, decided: Decided) -> Self {
+        Self { codec, send, refers: false, decided }
+    }
+
     /// Whether a strategy has decided by a rule, without regard to the cost.
     pub(crate) fn is_rule(&self) -> bool {
         matches!(self.decided, Decided::Rule)
+    }
+
+    /// The message refers to an earlier one.
+    pub(crate) fn refer(&mut self) {
+        self.refers = true;
+        if let Decided::Selector(decision) = &mut self.decided {
+            decision.refers = true;
+        }
     }
 
     /// A part of the message to encode before the decision.
@@ -240,14 +254,14 @@ impl Decider {
     /// Decides what to do with a message. Of a long message, the beginning suffices.
     pub(crate) fn plan(&self, considered: Considered, raw: &[u8]) -> Plan {
         match considered.by {
-            By::Rule(codec) => Plan { codec: Some(codec), send: true, decided: Decided::Rule },
+            By::Rule(codec) => Plan::new(Some(codec), true, Decided::Rule),
             By::Selector { admitted, send } => {
                 let decision = self.selector().weigh(admitted, raw);
-                Plan { codec: codec(decision.choice), send, decided: Decided::Selector(decision) }
+                Plan::new(codec(decision.choice), send, Decided::Selector(decision))
             }
             By::Ras(admitted) => {
                 let decision = self.ras().weigh(admitted, raw);
-                Plan { codec: codec(decision.choice), send: true, decided: Decided::Ras(decision) }
+                Plan::new(codec(decision.choice), true, Decided::Ras(decision))
             }
         }
     }

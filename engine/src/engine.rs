@@ -148,13 +148,13 @@ impl Engine {
             return None;
         }
         let plan = self.plan(considered, raw, |window| raw.get(window));
-        self.finish(&plan, raw, (kind, to, channel))
+        self.finish(plan, raw, (kind, to, channel))
     }
 
     /// The frame of a message by this plan, if there is one; counts the message in either case.
     fn finish(
         &self,
-        plan: &Plan,
+        mut plan: Plan,
         raw: &[u8],
         (kind, to, channel): (Kind, Destination, Option<Channel>),
     ) -> Option<Buffer> {
@@ -165,17 +165,29 @@ impl Engine {
         };
         let start = Instant::now();
         let packed = match channel.filter(|_| plan.send).zip(self.memory.as_ref()) {
-            Some((channel, memory)) => {
-                self.pack_noted(setting, raw, kind, (memory, channel, self.link_of(plan)))
-            }
+            Some((channel, memory)) => self.pack_noted(setting, raw, kind, (memory, channel, &mut plan)),
             None => self.pack(setting, raw, kind),
         };
         let time = start.elapsed();
         let wire_len = packed.as_ref().map_or(len, |frame| frame.len());
-        self.decider.encoded(plan, wire_len, time);
-        let codec = packed.is_some().then_some(setting.index);
-        self.counters.sent(kind, codec, to, len, wire_len, time);
+        let by = packed.as_ref().map(|_| setting);
+        self.report(&plan, (kind, to, len), by, (wire_len, time));
         packed.filter(|_| plan.send)
+    }
+
+    /// Reports what a message of `len` bytes became, and the time that this took: in this codec, or sent raw.
+    fn report(
+        &self,
+        plan: &Plan,
+        (kind, to, len): (Kind, Destination, usize),
+        by: Option<Setting>,
+        (wire_len, time): (usize, Duration),
+    ) {
+        self.decider.encoded(plan, wire_len, time);
+        self.counters.sent(kind, by.map(|setting| setting.index), to, len, wire_len, time);
+        if plan.refers && by.is_some() {
+            self.counters.referred(len, wire_len);
+        }
     }
 
     /// Decides about a message that begins with `first`. Before that, encodes the parts of it that the selector asks for.
@@ -214,7 +226,7 @@ impl Engine {
 
     /// The compressed message after room for a header; `None` if it does not get shorter, or if out of memory.
     fn compress(&self, encoder: &mut dyn Encode, raw: &[u8]) -> Option<Buffer> {
-        if self.gains(encoder, raw, raw.len()) { self.append(encoder, None, raw, HEADER_LEN) } else { None }
+        if self.gains(encoder, raw, raw.len()) { self.append(encoder, None, raw) } else { None }
     }
 
     /// The same for a long message, in blocks.
@@ -244,23 +256,16 @@ impl Engine {
         }
         let middle = raw.len() / 16 * 8;
         [&raw[..TRIAL_WINDOW], &raw[middle..middle + TRIAL_WINDOW]].into_iter().any(|window| {
-            self.append(encoder, None, window, HEADER_LEN)
-                .is_some_and(|buffer| buffer.len() < HEADER_LEN + window.len())
+            self.append(encoder, None, window).is_some_and(|buffer| buffer.len() < HEADER_LEN + window.len())
         })
     }
 
-    /// The compressed message after `front` bytes for a header.
-    fn append(
-        &self,
-        encoder: &mut dyn Encode,
-        reference: Option<&[u8]>,
-        raw: &[u8],
-        front: usize,
-    ) -> Option<Buffer> {
+    /// The compressed message after room for a header.
+    fn append(&self, encoder: &mut dyn Encode, reference: Option<&[u8]>, raw: &[u8]) -> Option<Buffer> {
         let bound = encoder.max_encoded_len(raw.len())?;
-        let mut buffer = self.buffers.take(frame::room(front.checked_add(bound)?)?).ok()?;
-        let len = encode_into_with(encoder, reference, raw, buffer.room().get_mut(front..)?).ok()?;
-        buffer.set_len(front + len);
+        let mut buffer = self.buffers.take(frame::room(bound)?).ok()?;
+        let len = encode_into_with(encoder, reference, raw, buffer.room().get_mut(HEADER_LEN..)?).ok()?;
+        buffer.set_len(HEADER_LEN + len);
         Some(buffer)
     }
 

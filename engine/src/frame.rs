@@ -3,12 +3,13 @@
 mod header;
 mod note;
 
+use header::MAX_RAW_LEN;
 pub(crate) use header::VERSION;
 pub use header::{HEADER_LEN, Header, Mark};
 pub(crate) use note::{NOTE, Note};
 
 use crate::buffer::Buffer;
-use crate::stream::Stream;
+use crate::stream::{FRONT, Stream};
 use mpress_codec::{CodecId, DecodeError, DecodeErrorKind, Kind};
 
 /// The position of the check.
@@ -38,9 +39,9 @@ pub const fn frame_len(payload: usize) -> usize {
     len + (STEP + REMAINDER - len % STEP) % STEP
 }
 
-/// The room for a frame with a payload of at most this length.
+/// The room for a frame with a payload of at most this length, and a note.
 pub(crate) fn room(payload: usize) -> Option<usize> {
-    Some(HEADER_LEN.checked_add(payload)?.checked_add(STEP)?.max(SHORTEST))
+    Some(payload.checked_add(HEADER_LEN + NOTE + STEP)?.max(SHORTEST))
 }
 
 /// A frame that cannot be opened or decoded.
@@ -91,14 +92,9 @@ impl<'a> Incoming<'a> {
         }
         let raw_len = usize::try_from(header.raw_len).ok().filter(|&len| len > frame.len());
         let raw_len = raw_len.ok_or(FrameError::damaged(DecodeErrorKind::Length, 24))?;
-        let payload = frame.len().checked_sub(usize::from(header.padding));
-        let payload = payload.and_then(|end| frame.get(HEADER_LEN..end));
-        let payload = payload.ok_or(FrameError::damaged(DecodeErrorKind::Corrupt, 30))?;
-        let Header { codec, kind, setting, noted, .. } = header;
-        let (note, payload) = Note::split(noted, payload).map_err(FrameError::Damaged)?;
-        if noted && codec == CodecId::BLOCKS {
-            return Err(FrameError::damaged(DecodeErrorKind::Corrupt, 10));
-        }
+        let Header { codec, kind, setting, .. } = header;
+        let (payload, note) =
+            split(frame, &header).ok_or(FrameError::damaged(DecodeErrorKind::Corrupt, 30))?;
         let whole = Self { codec, kind, setting, raw_len, note, payload, stream: None };
         if codec != CodecId::STREAM {
             return Ok(whole);
@@ -107,15 +103,14 @@ impl<'a> Incoming<'a> {
         Ok(Self { codec: stream.codec, payload, stream: Some(stream.with_note(note)), ..whole })
     }
 
-    /// The stream of a frame if only its front is available; the frame cannot be checked then.
+    /// The stream of a frame of which only the front is used; the frame cannot be checked then.
     pub(crate) fn torn(mark: Mark, front: &[u8]) -> Option<Stream> {
         let header = Header::parse(front).ok()?;
         let raw_len = usize::try_from(header.raw_len).ok()?;
         if header.mark != mark || header.codec != CodecId::STREAM {
             return None;
         }
-        let (_, front) = Note::split(header.noted, front.get(HEADER_LEN..)?).ok()?;
-        Some(Stream::open(header.kind, header.setting, raw_len, front).ok()?.0)
+        Some(Stream::open(header.kind, header.setting, raw_len, front.get(HEADER_LEN..FRONT)?).ok()?.0)
     }
 
     /// The stream whose head this frame is. Such a frame contains only the first chunk of its message.
@@ -131,9 +126,20 @@ impl<'a> Incoming<'a> {
     }
 }
 
-/// Completes `frame`: pads it and fills in the header. It consists of room for a header and for a note, if it is to have one, and the compressed
-/// message, followed by [`room`]. `None` if it is not shorter than the message, or if the message is too long for a frame; then `note` has not been
-/// called, or has found none.
+/// The payload of a frame and its note; `None` if there is no room for them, or it may not have such a note.
+fn split<'a>(frame: &'a [u8], header: &Header) -> Option<(&'a [u8], Option<Note>)> {
+    let end = frame.len().checked_sub(header.padding.into())?;
+    let at = end.checked_sub(header.note.into())?;
+    let note = match header.note {
+        0 => None,
+        _ => Some(Note::parse(frame.get(at..end)?).filter(|_| header.codec != CodecId::BLOCKS)?),
+    };
+    Some((frame.get(HEADER_LEN..at)?, note))
+}
+
+/// Completes `frame`: adds the note and padding, and fills in the header. It consists of room for a header and the compressed message, followed by
+/// [`room`]. `None` if it may not be shorter than the message, or if the message is too long for a frame; then `note` has not been called, or has
+/// found none.
 pub(crate) fn seal(
     mark: Mark,
     codec: CodecId,
@@ -144,20 +150,23 @@ pub(crate) fn seal(
     frame: &mut Buffer,
 ) -> Option<()> {
     let payload_end = frame.len();
-    let len = frame_len(payload_end.checked_sub(HEADER_LEN)?);
-    if len >= raw_len {
+    let payload = payload_end.checked_sub(HEADER_LEN)?;
+    // A note must be sent, so it is made only if there is room for the longest one.
+    let most = if note.is_some() { NOTE } else { 0 };
+    let message = u64::try_from(raw_len).ok().filter(|len| *len <= MAX_RAW_LEN)?;
+    if frame_len(payload + most) >= raw_len {
         return None;
     }
-    let raw_len = u64::try_from(raw_len).ok()?;
-    let padding = u16::try_from(len - payload_end).ok()?;
+    let (wire, note) = note.map_or(Some(([0; NOTE], 0)), |note| Some(note()?.to_wire()))?;
+    let len = frame_len(payload + note);
     frame.set_len(len);
-    frame.get_mut(payload_end..)?.fill(0);
-    let mut header = Header { mark, codec, kind, noted: note.is_some(), setting, raw_len, padding, check: 0 };
+    let (room, rest) = frame.get_mut(payload_end..)?.split_at_mut_checked(note)?;
+    room.copy_from_slice(wire.get(..note)?);
+    rest.fill(0);
+    let padding = u16::try_from(len - payload_end - note).ok()?;
+    let note = u8::try_from(note).ok()?;
+    let mut header = Header { mark, codec, kind, setting, raw_len: message, note, padding, check: 0 };
     frame.first_chunk_mut()?.clone_from(&header.to_bytes()?);
-    if let Some(note) = note {
-        let room = frame.get_mut(HEADER_LEN..)?.first_chunk_mut()?;
-        *room = note()?.to_bytes();
-    }
     header.check = check(frame);
     frame.first_chunk_mut()?.clone_from(&header.to_bytes()?);
     Some(())
@@ -183,7 +192,6 @@ pub(crate) fn crc(parts: &[&[u8]]) -> u32 {
 mod tests {
     use super::*;
     use crate::buffer::Pool;
-    use header::MAX_RAW_LEN;
     use std::sync::Arc;
 
     #[test]

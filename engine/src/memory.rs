@@ -105,6 +105,8 @@ pub(crate) struct Keeping {
     key: sender::Key,
     copy: Arc<Kept>,
     reference: Option<(u32, Arc<Kept>)>,
+    /// Whether it must be [tried](Memory::tried) whether the reference makes it shorter.
+    pub(crate) is_trial: bool,
 }
 
 impl Keeping {
@@ -115,10 +117,6 @@ impl Keeping {
 
     pub(crate) fn reference(&self) -> Option<&[u8]> {
         self.reference.as_ref().map(|(_, kept)| &***kept)
-    }
-
-    pub(crate) fn key(&self) -> (Channel, usize) {
-        self.key
     }
 }
 
@@ -197,10 +195,10 @@ impl Memory {
             return None;
         }
         let key = (channel, len);
-        let reference = self.sender().begin(key, self.sent.most)?;
+        let (reference, is_trial) = self.sender().begin(key, self.sent.most)?;
         let mut copy = self.sent.take(&self.pool, len)?;
         fill(&mut copy.bytes).then_some(())?;
-        Some(Keeping { key, copy: Arc::new(copy), reference })
+        Some(Keeping { key, copy: Arc::new(copy), reference, is_trial })
     }
 
     /// The note of a frame to this process, which must then be sent. `None` if the message refers to another one, but there is no number for it.
@@ -209,9 +207,10 @@ impl Memory {
         Some(self.receiver().answer(peer, note))
     }
 
-    /// Reports that a message to be kept was encoded to `wire_len` bytes, its own length if it is sent raw. `link`: the link, if its speed matters.
-    pub(crate) fn encoded(&self, key: (Channel, usize), refers: bool, wire_len: usize, link: Option<Link>) {
-        self.sender().encoded(key, refers, wire_len, link);
+    /// Reports the lengths of this message on the wire without its reference and with it, and returns whether it should refer. If not, it is not kept.
+    /// `link`: the link, if its speed matters.
+    pub(crate) fn tried(&self, keeping: &Keeping, wire_lens: [usize; 2], link: Option<Link>) -> bool {
+        self.sender().tried(keeping.key, wire_lens, link)
     }
 
     /// Handles the note of a frame that has arrived.
@@ -219,7 +218,7 @@ impl Memory {
     /// # Errors
     /// If the message refers to one that is not here, or no sender writes such a note.
     pub(crate) fn arrive(&self, note: Note, raw_len: usize) -> Result<Arrival, FrameError> {
-        if note.from >= self.size || note.reference >= note.number.max(1) || note.number == u32::MAX {
+        if note.from >= self.size || note.number == u32::MAX {
             return Err(FrameError::damaged(DecodeErrorKind::Corrupt, crate::HEADER_LEN));
         }
         self.sender().answered(note.from, &note);

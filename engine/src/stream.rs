@@ -1,6 +1,6 @@
 //! Streams: the wire format of long messages in chunks. Layout and rules: `docs/format/frame.md`, section "Streams".
 
-use crate::frame::{FrameError, HEADER_LEN, Mark, NOTE, Note, crc};
+use crate::frame::{FrameError, HEADER_LEN, Mark, Note, crc};
 use mpress_codec::DecodeErrorKind::{Corrupt, Truncated};
 use mpress_codec::{CodecId, Kind};
 use std::ops::Range;
@@ -9,8 +9,8 @@ use std::time::Duration;
 /// Length of the part before the wire of the first chunk, in the payload of a head.
 pub(crate) const HEAD: usize = 12;
 
-/// The greatest length of the part of a head before the wire of its chunk, which identifies the stream.
-pub const FRONT: usize = HEADER_LEN + NOTE + HEAD;
+/// Length of the part of a head before the wire of its chunk, which identifies the stream.
+pub const FRONT: usize = HEADER_LEN + HEAD;
 
 /// Length of the part before the wire of a chunk of the tail.
 pub(crate) const CHUNK_HEADER: usize = 16;

@@ -5,16 +5,14 @@
 mod support;
 
 use mpress::{
-    Channel, CodecId, Destination, Engine, FrameError, HEADER_LEN, Kind, Knowledge, Outgoing, Settings,
+    Channel, CodecId, Destination, Engine, FrameError, Kind, Knowledge, Outgoing, SHORTEST, Settings,
 };
 use proptest::prelude::{ProptestConfig, any, prop, prop_assert, prop_assert_eq, proptest};
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::sync::mpsc;
 use support::{MARK, frame, receive, sealed};
 
-/// The length of a note, and the position of the number of a message's reference.
-const NOTE: usize = 40;
-const REFERENCE: usize = HEADER_LEN + 8;
 /// Raw bytes of a chunk of a long message.
 const CHUNK: usize = 2048;
 
@@ -89,9 +87,28 @@ fn receive_long(engine: &Engine, wires: &[Vec<u8>], parts: usize) -> Result<Vec<
     Ok(whole)
 }
 
-/// Whether a frame refers to an earlier message.
-fn refers(frame: &[u8]) -> bool {
-    frame[10] & 0x10 != 0 && frame[REFERENCE..REFERENCE + 4] != [0; 4]
+/// The place of a frame's note, which is empty if there is none.
+fn note(frame: &[u8]) -> Range<usize> {
+    let both = usize::from(u16::from_le_bytes([frame[30], frame[31]]));
+    let end = frame.len() - both % 1024;
+    end - both / 1024..end
+}
+
+/// The same frame with this note.
+fn noted(frame: &[u8], bytes: &[u8]) -> Vec<u8> {
+    let mut frame = [&frame[..note(frame).start], bytes].concat();
+    let len = (frame.len().max(SHORTEST)..).find(|len| len % 8 == 5).unwrap();
+    let both = len - frame.len() + 1024 * bytes.len();
+    frame[30..32].copy_from_slice(&u16::try_from(both).unwrap().to_le_bytes());
+    frame.resize(len, 0);
+    sealed(&frame)
+}
+
+/// Whether this is a frame that refers to an earlier message: the third number of its note says to which.
+fn refers(wire: &[u8]) -> bool {
+    let third =
+        |note: &[u8]| note.split_inclusive(|byte| *byte < 0x80).nth(2).is_some_and(|back| *back != [0]);
+    wire.starts_with(&MARK.0) && third(&wire[note(wire)])
 }
 
 /// The lengths of the frames of a process that exchanges a message of this channel with another one in each of some steps.
@@ -110,8 +127,21 @@ fn exchange(engines: &[Engine; 2], tag: i32, len: usize, steps: std::ops::Range<
 #[test]
 fn a_step_later_frames_are_shorter() {
     let lens = exchange(&pair(1 << 20), 3, 8000, 0..20);
-    // The first is not kept, the second is, the third says so. In the next eight, some do not refer, for comparison.
-    assert!(lens[..3].iter().all(|len| *len > 6000) && lens[11..].iter().all(|len| *len < 2500), "{lens:?}");
+    // The first is not kept, the second is, the third says so.
+    assert!(lens[..3].iter().all(|len| *len > 6000) && lens[3..].iter().all(|len| *len < 2500), "{lens:?}");
+}
+
+#[test]
+fn a_note_is_short() {
+    let engines = pair(1 << 20);
+    for step in 0..300 {
+        let raw = field(0, step, 8000);
+        let wires = [1, 0].map(|to: u32| send(&engines[1 - to as usize], to, 0, &raw));
+        assert!(wires.iter().all(|wire| note(wire).len() <= 10), "step {step}");
+        for (engine, wire) in engines.iter().rev().zip(&wires) {
+            assert_eq!(receive(engine, wire).unwrap(), raw);
+        }
+    }
 }
 
 #[test]
@@ -149,14 +179,17 @@ fn a_reference_that_is_not_there_is_an_error() {
     for other in [engine("off", 1, 1 << 20), engine("off", 1, 0)] {
         assert!(matches!(receive(&other, &wire), Err(FrameError::Reference(number)) if number > 0));
     }
-    let changed = |at: usize, value: u32| {
-        let mut wire = wire.clone();
-        wire[at..at + 4].copy_from_slice(&value.to_le_bytes());
-        receive(&engines[1], &sealed(&wire)).err().unwrap()
-    };
-    assert_eq!(changed(REFERENCE, 1), FrameError::Reference(1));
-    for (at, value) in [(REFERENCE, 90), (HEADER_LEN, 2), (HEADER_LEN + 4, 1), (HEADER_LEN + 4, u32::MAX)] {
-        assert!(matches!(changed(at, value), FrameError::Damaged(_)), "{value} at {at}");
+    let [from, number, back, ref rest @ ..] = wire[note(&wire)] else { panic!("no reference") };
+    let changed = |first: &[u8]| receive(&engines[1], &noted(&wire, &[first, rest].concat())).err().unwrap();
+    assert_eq!(changed(&[from, number, number - 1]), FrameError::Reference(1));
+    for first in [
+        &[from, number, number][..],
+        &[from, number, 90],
+        &[2, number, back],
+        &[from, 1, back],
+        &[from, 0xff, 0xff, 0xff, 0xff, 0x0f, back], // 2^32 - 1
+    ] {
+        assert!(matches!(changed(first), FrameError::Damaged(_)), "{first:?}");
     }
     assert_eq!(receive(&engines[1], &wire).unwrap(), raw, "after all that");
 }
@@ -238,7 +271,6 @@ fn late_and_lost_messages_stop_nothing() {
         for from in [0, 1] {
             send(&lost[from], 1 - from as u32, 0, &field(0, step, 8000));
         }
-        // Four of them may be compared with those that refer.
         assert!(referring(&lost, 0, step + 1..step + 10) > 3, "step {step}");
     }
 }
@@ -266,11 +298,8 @@ fn a_channel_without_answers_leaves_its_room_to_others() {
 fn the_length_in_a_frame_takes_no_memory() {
     let engines = pair(1 << 20);
     let payload = [&[3, 0, 0, 0, 9, 0, 0, 0, 0, 0, 16, 0][..], &[0; 1000]].concat();
-    let mut note = [0; NOTE];
-    (note[4], note[20]) = (1, 1);
-    let mut head = frame(CodecId::STREAM, 1 << 40, &[&note[..], &payload].concat());
-    head[10] |= 0x10;
-    let head = sealed(&head);
+    // From rank 0, its message 1, which refers to none, and none has come the other way.
+    let head = noted(&frame(CodecId::STREAM, 1 << 40, &payload), &[0, 1, 0, 1]);
     let incoming = engines[1].open(&head).unwrap();
     let mut out = vec![MaybeUninit::uninit(); incoming.stream().unwrap().range(0).len()];
     let _ = engines[1].decode_head(&incoming, &mut out);
@@ -312,7 +341,7 @@ fn chunks_refer_to_those_at_their_place() {
             assert_eq!(receive_long(engine, wires, usize::MAX).unwrap(), raw);
         }
         let len: usize = wires[0].iter().map(Vec::len).sum();
-        assert!(step < 11 && len > 15_000 || step >= 3 && len < 7000, "{len} bytes in step {step}");
+        assert!(step < 3 && len > 15_000 || step >= 3 && len < 7000, "{len} bytes in step {step}");
     }
 }
 
@@ -416,18 +445,23 @@ proptest! {
 
     #[test]
     fn notes_of_any_bytes_give_an_error_or_the_message(
-        note in prop::collection::vec((0_usize..NOTE, any::<u8>()), 0..6),
+        changes in prop::collection::vec((0_usize..20, any::<u8>()), 0..6),
         long in any::<bool>(),
     ) {
         let engines = pair(1 << 20);
         exchange(&engines, 0, 3000, 0..4);
         let raw = field(0, 4, 3000);
-        let mut wire = send(&engines[0], 1, 0, &raw);
-        for (at, byte) in note {
-            wire[HEADER_LEN + at] = if long { byte } else { byte % 8 };
+        let wire = send(&engines[0], 1, 0, &raw);
+        let mut bytes = wire[note(&wire)].to_vec();
+        for (at, byte) in changes {
+            let byte = if long { byte } else { byte % 8 };
+            match bytes.get_mut(at) {
+                Some(old) => *old = byte,
+                None => bytes.push(byte),
+            }
         }
         // What it refers to may be another one that is here.
-        if let Ok(message) = receive(&engines[1], &sealed(&wire)) {
+        if let Ok(message) = receive(&engines[1], &noted(&wire, &bytes)) {
             prop_assert_eq!(message.len(), raw.len());
         }
         let raw = field(0, 5, 3000);

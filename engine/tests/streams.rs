@@ -159,6 +159,11 @@ fn a_chunk_that_does_not_shrink_goes_as_it_is() {
     assert_eq!(messages[2].len(), stream.longest());
     assert!(messages[1].len() < stream.longest());
     assert_eq!(reassemble(&engine, &messages).unwrap(), raw);
+    // In a head, too: a receiver knows its stream, also if it is damaged.
+    let mut head = send(&engine, balanced(), Kind::F64, &[noise(64_512), smooth(100_000)].concat(), 64_512);
+    head[0][100] ^= 1;
+    assert!(engine.open(&head[0]).is_err() && head[0].len() > 64_512);
+    assert_eq!(engine.torn(&head[0]).map(|stream| stream.id()), Some(7));
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn decode_by(engine: &Engine, frame: &[u8]) -> Option<Vec<u8>> {
 fn frame(codec: CodecId, kind: Kind, raw_len: u64, payload: &[u8]) -> Vec<u8> {
     let len = frame_len(payload.len());
     let padding = (len - HEADER_LEN - payload.len()) as u16;
-    let header = Header { mark: MARK, codec, kind, noted: false, setting: 0, raw_len, padding, check: 0 };
+    let header = Header { mark: MARK, codec, kind, setting: 0, raw_len, note: 0, padding, check: 0 };
     let mut frame = header.to_bytes().expect("a length of 24 bits").to_vec();
     frame.extend_from_slice(payload);
     frame.resize(len, 0);

@@ -68,11 +68,11 @@ impl Message {
         _ = to.open(&self.wire).map(|incoming| to.refuse(&incoming));
     }
 
-    /// Changes its note or payload, and whether it has a note, before it is received.
-    fn change(&mut self, at: usize, noted: bool, bytes: &[u8]) {
+    /// Changes its note or payload, and by one the length of its note, before it is received.
+    fn change(&mut self, at: usize, longer: bool, bytes: &[u8]) {
         if self.wire.len() < self.raw.len() && self.stream.is_none() {
             let before = self.wire.clone();
-            self.wire[10] ^= u8::from(noted) << 4; // see the format of frames
+            self.wire[31] ^= u8::from(longer) << 2; // see the format of frames
             let at = HEADER_LEN + at % (self.wire.len() - HEADER_LEN);
             self.wire[at..].iter_mut().zip(bytes).for_each(|(byte, other)| *byte ^= other);
             seal(&mut self.wire);

@@ -40,6 +40,8 @@ pub struct Probe {
 pub struct Decision {
     /// The way to send the message.
     pub choice: Choice,
+    /// Set it if the message refers to an earlier one: its length on the wire says nothing about messages that do not.
+    pub refers: bool,
     /// The codec of [`probe`](Self::probe).
     pub(crate) probes: Option<Offer>,
     pub(crate) kind: Kind,
@@ -53,7 +55,8 @@ pub struct Decision {
 impl Decision {
     /// The decision to send raw, which takes this time; `level` as in the field.
     pub(crate) fn raw(kind: Kind, len: usize, level: Option<Level>, raw_ns: f64) -> Self {
-        Self { choice: Choice::Raw, probes: None, kind, len, level, raw_ns, expected_ns: raw_ns }
+        let choice = Choice::Raw;
+        Self { choice, refers: false, probes: None, kind, len, level, raw_ns, expected_ns: raw_ns }
     }
 
     /// What to encode first, if the probably best codec is unknown for such messages. This is then not yet a decision: report the result

@@ -7,14 +7,14 @@ use crate::Link;
 const PRICE_NS: f64 = 0.4;
 /// The minimum fraction of the wire that must be saved.
 const LEAST: f64 = 0.01;
-/// The first messages of a cycle are a trial: those with a set bit refer to nothing, for comparison. The bits are the Thue-Morse sequence, which
-/// suits programs that send two or four kinds of messages in turn. Shorter trials were misled by messages that grow.
-const TRIAL: u32 = 8;
-const PLAIN: u32 = 0b1001_0110;
+/// The first of this number of messages for which there is a reference is a trial: it is encoded with the reference and without. To compare different
+/// messages instead takes more of them, because they grow, or alternate.
 const CYCLE: u32 = 512;
 /// If more messages than this in a row were kept, and the receiver has reported none of them as kept, no answers are expected.
 const UNANSWERED: u32 = 16;
-/// The number of messages that are not kept after the first judgement against it. Each further judgement doubles it, up to the maximum.
+/// The number of messages that are not kept after a trial without gain, which says little about later ones, and after a lack of answers. Each further
+/// rest is twice as long, up to the maximum.
+const SHORT_REST: u32 = 8;
 const REST: u32 = 64;
 const LONGEST_REST: u32 = 1 << 14;
 
@@ -25,33 +25,18 @@ pub enum Recalled {
     Nothing,
     /// It is kept at both ends.
     Kept,
+    /// It is kept, and refers to an earlier one if it gets shorter by that ([`Recall::tried`]).
+    Trial,
     /// It is kept, and refers to an earlier one.
     Referring,
 }
 
-/// The bytes of the messages of a trial, with a reference or without.
-#[derive(Clone, Copy, Debug, Default)]
-struct Sum {
-    count: u32,
-    raw: f64,
-    wire: f64,
-}
-
-impl Sum {
-    /// Wire bytes per byte of the messages.
-    fn fraction(&self) -> f64 {
-        self.wire / self.raw.max(1.0)
-    }
-}
-
-/// Decides for the messages of one channel, from their lengths on the wire with a reference and without.
+/// Decides for the messages of one channel.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Recall {
-    plain: Sum,
-    referring: Sum,
-    /// The number of messages of the cycle for which there was a reference.
+    /// The number of messages since the last trial; 0 if the next one is a trial.
     turn: u32,
-    /// The number of messages in a row for which there was none.
+    /// The number of messages in a row for which there was no reference.
     without: u32,
     /// The number of further messages for which nothing is kept.
     rest: u32,
@@ -73,39 +58,35 @@ impl Recall {
             return Recalled::Kept;
         }
         self.without = 0;
-        let turn = self.turn;
-        self.turn = (turn + 1) % CYCLE;
-        if turn < TRIAL && PLAIN >> turn & 1 == 1 { Recalled::Kept } else { Recalled::Referring }
+        if self.turn == 0 {
+            return Recalled::Trial;
+        }
+        self.turn = (self.turn + 1) % CYCLE;
+        Recalled::Referring
     }
 
-    /// Reports that a kept message was encoded. After a trial, judges whether references save enough bytes, and, with a link to other processes,
-    /// whether the link would take longer for the saved bytes than it takes to save them.
-    pub fn encoded(&mut self, referring: bool, raw_len: usize, wire_len: usize, link: Option<Link>) {
-        if self.turn == 0 || self.turn > TRIAL {
-            return;
-        }
-        let sum = if referring { &mut self.referring } else { &mut self.plain };
-        *sum = Sum { count: sum.count + 1, raw: sum.raw + raw_len as f64, wire: sum.wire + wire_len as f64 };
-        if self.turn < TRIAL {
-            return;
-        }
-        let [plain, referring] = [self.plain, self.referring];
-        (self.plain, self.referring) = (Sum::default(), Sum::default());
-        if plain.count.min(referring.count) < TRIAL / 4 {
-            return;
-        }
-        let saved = plain.fraction() - referring.fraction();
-        let is_too_dear = |link: Link| saved * 1e3 / link.bandwidth_mb_s < PRICE_NS;
-        if saved < LEAST * plain.fraction() || link.is_some_and(is_too_dear) {
-            self.pause();
+    /// Reports the lengths of a message of `raw_len` bytes on the wire without a reference and with one, and returns whether messages should refer.
+    /// They should if that saves enough bytes, and, with a link to other processes, if the link would take longer for these bytes than it takes to save
+    /// them.
+    pub fn tried(&mut self, raw_len: usize, [plain, referring]: [usize; 2], link: Option<Link>) -> bool {
+        let saved = plain.saturating_sub(referring) as f64;
+        let pays = |link: Link| saved * 1e3 / link.bandwidth_mb_s >= PRICE_NS * raw_len as f64;
+        let refers = saved > LEAST * plain as f64 && link.is_none_or(pays);
+        if refers {
+            (self.turn, self.last_rest) = (1, 0);
         } else {
-            self.last_rest = 0;
+            self.begin_rest(SHORT_REST);
         }
+        refers
     }
 
     /// Stops keeping messages for some time, for example because the receiver does not answer.
     pub fn pause(&mut self) {
-        let rest = if self.last_rest == 0 { REST } else { (2 * self.last_rest).min(LONGEST_REST) };
+        self.begin_rest(REST);
+    }
+
+    fn begin_rest(&mut self, least: u32) {
+        let rest = (2 * self.last_rest).clamp(least, LONGEST_REST);
         *self = Self { rest, last_rest: rest, ..Self::default() };
     }
 
@@ -122,33 +103,42 @@ mod tests {
 
     const GIGABIT: Link = crate::DEFAULT_LINK;
 
-    /// How many of 1,000 messages refer to an earlier one, if a reference makes their wires this much shorter.
-    fn referring(saved: usize, link: Link) -> usize {
-        let mut recall = Recall::default();
-        (0..1000)
-            .filter(|i| {
-                let what = recall.next(*i > 2);
-                let refers = what == Recalled::Referring;
-                if what != Recalled::Nothing {
-                    let wire = if refers { 6000 - saved } else { 6000 };
-                    recall.encoded(refers, 10_000, wire, Some(link));
-                }
-                refers
-            })
-            .count()
+    /// How many of 1,000 messages refer to an earlier one, and how many are kept, if references make wires this much shorter.
+    fn referring(saved: impl Fn(usize) -> usize, link: Link) -> (usize, usize) {
+        let (mut recall, mut refer, mut kept) = (Recall::default(), 0, 0);
+        // Of the messages since the last rest, two are kept before one can refer to them.
+        let mut since = 0;
+        for i in 0..1000 {
+            let what = recall.next(since > 1);
+            since = if what == Recalled::Nothing { 0 } else { since + 1 };
+            kept += since.min(1);
+            let tried = what == Recalled::Trial && recall.tried(10_000, [6000, 6000 - saved(i)], Some(link));
+            refer += usize::from(tried || what == Recalled::Referring);
+        }
+        (refer, kept)
     }
 
     #[test]
-    fn what_gains_refers_and_what_does_not_soon_rests() {
-        assert!(referring(3000, GIGABIT) > 950);
-        assert!((4..40).contains(&referring(0, GIGABIT)));
-        assert!((4..40).contains(&referring(50, GIGABIT)));
+    fn what_gains_refers_and_what_does_not_rests() {
+        assert_eq!(referring(|_| 3000, GIGABIT), (998, 1000));
+        for saved in [0, 50] {
+            let (refer, kept) = referring(|_| saved, GIGABIT);
+            assert!(refer == 0 && kept < 25, "{kept}");
+        }
+    }
+
+    #[test]
+    fn what_gains_later_refers_soon() {
+        let (refer, _) = referring(|i| if i < 50 { 0 } else { 3000 }, GIGABIT);
+        assert!(refer > 880, "{refer}");
+        let (refer, _) = referring(|i| if i < 50 { 3000 } else { 0 }, GIGABIT);
+        assert!(refer < 520, "{refer}");
     }
 
     #[test]
     fn on_a_fast_link_copies_cost_more_than_bytes() {
         let fast = Link { bandwidth_mb_s: 100.0 * GIGABIT.bandwidth_mb_s, ..GIGABIT };
-        assert!(referring(1000, GIGABIT) > 950 && referring(1000, fast) < 40);
+        assert!(referring(|_| 1000, GIGABIT).0 > 950 && referring(|_| 1000, fast).0 == 0);
     }
 
     #[test]

@@ -280,7 +280,7 @@ impl Selector {
         let len = decision.len;
         let Some(cell) = decision.cell() else { return };
         let Some(gain_ns) = self.costs.gain_ns(cell, len, wire_len, ns) else { return };
-        if self.has(Mechanism::Learning) {
+        if self.has(Mechanism::Learning) && !decision.refers {
             let table = &mut self.costs.table;
             table.encoded(cell, len, (fraction(wire_len, len), wire_len <= table.shortest_frame), Some(ns));
         }

@@ -1,15 +1,18 @@
 //! Messages that may refer to earlier ones, in frames with notes. Format: `docs/format/frame.md`, section "Notes".
 
 use super::Engine;
+use super::streams::part;
 use crate::blocks::BLOCK;
 use crate::buffer::Buffer;
 use crate::codecs::Setting;
 use crate::decide::Plan;
-use crate::frame::{self, FrameError, HEADER_LEN, Incoming, NOTE, Note};
-use crate::memory::{Channel, Memory};
-use mpress_codec::{Kind, Out};
-use mpress_selector::Link;
+use crate::frame::{self, FrameError, HEADER_LEN, Incoming, Note};
+use crate::memory::{Channel, Keeping, Memory};
+use mpress_codec::{Encode, Kind, Out};
 use std::mem::MaybeUninit;
+
+/// Bytes of the middle of a message that a trial encodes.
+const TRIED: usize = 8 << 10;
 
 impl Engine {
     /// Like [`pack`](Self::pack), for a message that may refer to an earlier one. If the message is not kept and there is no news for its receiver,
@@ -19,7 +22,7 @@ impl Engine {
         setting: Setting,
         raw: &[u8],
         kind: Kind,
-        (memory, channel, link): (&Memory, Channel, Option<Link>),
+        (memory, channel, plan): (&Memory, Channel, &mut Plan),
     ) -> Option<Buffer> {
         if raw.len() > BLOCK {
             return self.pack(setting, raw, kind);
@@ -28,51 +31,47 @@ impl Engine {
             if !self.gains(encoder, raw, raw.len()) {
                 return None;
             }
-            let fill = |copy: &mut [u8]| {
+            let keeping = self.keep(encoder, channel, (plan, raw.len()), |copy| {
                 copy.copy_from_slice(raw);
                 true
-            };
-            let keeping = if encoder.refers() { memory.keep(channel, raw.len(), fill) } else { None };
-            let kept = keeping.as_ref().map(|keeping| (keeping.key(), keeping.reference().is_some()));
-            let sealed = |buffer: Option<Buffer>, note: Option<&mut dyn FnMut() -> Option<Note>>| {
-                let mut buffer = buffer?;
-                let (id, number) = (setting.id(), setting.number);
-                frame::seal(self.mark, id, number, kind, raw.len(), note, &mut buffer)?;
-                Some(buffer)
-            };
-            if keeping.is_none() && !memory.owes(channel.peer) {
-                return sealed(self.append(encoder, None, raw, HEADER_LEN), None);
-            }
-            let (message, reference) =
-                keeping.as_ref().map_or((raw, None), |keeping| (keeping.message(), keeping.reference()));
-            let packed = self.append(encoder, reference, message, HEADER_LEN + NOTE);
-            let mut note = || memory.note(channel.peer, keeping.clone());
-            let frame = sealed(packed, Some(&mut note));
-            if let Some(kept) = kept {
-                let wire_len = frame.as_ref().map_or(raw.len(), |frame| frame.len());
-                self.report_kept(memory, kept, wire_len, link);
-            }
-            frame
+            });
+            let (reference, message) = part(keeping.as_ref(), 0..raw.len(), raw);
+            let mut frame = self.append(encoder, reference, message)?;
+            let has_note = keeping.is_some() || memory.owes(channel.peer);
+            let note = has_note.then_some(|| memory.note(channel.peer, keeping));
+            let (id, number) = (setting.id(), setting.number);
+            frame::seal(self.mark, id, number, kind, raw.len(), note, &mut frame)?;
+            Some(frame)
         })?
     }
 
-    /// Counts a kept message, and reports its length on the wire to its channel.
-    pub(super) fn report_kept(
+    /// Copies a message with `fill`, if it is to be kept. A trial encodes a part of it, to find out whether it should refer to an earlier one.
+    pub(super) fn keep(
         &self,
-        memory: &Memory,
-        (key, refers): ((Channel, usize), bool),
-        wire_len: usize,
-        link: Option<Link>,
-    ) {
-        if refers && wire_len < key.1 {
-            self.counters.referred(key.1, wire_len);
+        encoder: &mut dyn Encode,
+        channel: Channel,
+        (plan, len): (&mut Plan, usize),
+        fill: impl FnOnce(&mut [u8]) -> bool,
+    ) -> Option<Keeping> {
+        let memory = self.memory.as_ref().filter(|_| encoder.refers())?;
+        let keeping = memory.keep(channel, len, fill)?;
+        if keeping.is_trial {
+            let start = (len.saturating_sub(TRIED) / 2) & !7;
+            let window = start..len.min(start + TRIED);
+            let (reference, message) = part(Some(&keeping), window, &[]);
+            let wire_lens = [None, reference].map(|reference| {
+                let wire = self.append(encoder, reference, message);
+                let wire_len = wire.map_or(message.len(), |wire| message.len().min(wire.len() - HEADER_LEN));
+                frame::frame_len(wire_len * len / message.len().max(1))
+            });
+            // A strategy that decides by a rule compresses at any cost.
+            let link = (!plan.is_rule()).then(|| self.decider.link());
+            memory.tried(&keeping, wire_lens, link).then_some(())?;
         }
-        memory.encoded(key, refers, wire_len, link);
-    }
-
-    /// The link, if its speed matters: a strategy that decides by a rule compresses at any cost.
-    pub(super) fn link_of(&self, plan: &Plan) -> Option<Link> {
-        (!plan.is_rule()).then(|| self.decider.link())
+        if keeping.reference().is_some() {
+            plan.refer();
+        }
+        Some(keeping)
     }
 
     /// Decodes the message of a frame with a note, and keeps it if there is room.

@@ -7,10 +7,10 @@ use crate::buffer::Buffer;
 use crate::codecs::Setting;
 use crate::decide::{Considered, Plan};
 use crate::engine::Destination;
-use crate::frame::{self, FrameError, HEADER_LEN, Incoming, NOTE, Note};
+use crate::frame::{self, FrameError, HEADER_LEN, Incoming, Note};
 use crate::memory::{Arrival, Channel, Keeping, Memory};
 use crate::settings::{Settings, Streams};
-use crate::stream::{CHUNK_HEADER, HEAD, Stream};
+use crate::stream::{CHUNK_HEADER, FRONT, Stream};
 use crate::traffic;
 use mpress_codec::{CodecId, DecodeErrorKind, Out};
 use mpress_selector::Transfer;
@@ -103,22 +103,21 @@ impl Engine {
         if raw.len() != len {
             return Outgoing::Raw;
         }
-        let plan = self.plan(considered, raw, |window| raw.get(window));
+        let mut plan = self.plan(considered, raw, |window| raw.get(window));
         let setting = plan.of_stream(kind, &self.table);
         let stream =
             setting.and_then(|setting| Stream::new(id, (setting.id(), setting.number), kind, len, chunk));
         let (Some(setting), Some(stream)) = (setting, stream) else {
-            return self.finish(&plan, raw, (kind, to, channel)).map_or(Outgoing::Raw, Outgoing::Frame);
+            return self.finish(plan, raw, (kind, to, channel)).map_or(Outgoing::Raw, Outgoing::Frame);
         };
         let start = Instant::now();
         let gains = self.instances.with_encoder(setting, |encoder| self.gains(encoder, raw, chunk));
         let first = raw.get(stream.range(0)).filter(|_| gains == Some(true));
-        let keeping = first.and_then(|_| {
-            self.keep(setting, channel, len, |copy| {
-                copy.copy_from_slice(raw);
-                true
-            })
-        });
+        let fill = |copy: &mut [u8]| {
+            copy.copy_from_slice(raw);
+            true
+        };
+        let keeping = first.and_then(|_| self.keep_long(setting, channel, (&mut plan, len), fill));
         self.stream((stream, setting, plan, to), first, (channel, keeping), start)
     }
 
@@ -139,7 +138,7 @@ impl Engine {
             return Err(considered);
         }
         let Some(first) = self.piece(pieces, 0..chunk) else { return Err(considered) };
-        let plan = self.plan(considered, &first, |window| self.piece(pieces, window));
+        let mut plan = self.plan(considered, &first, |window| self.piece(pieces, window));
         let setting = plan.of_stream(kind, &self.table);
         let stream =
             setting.and_then(|setting| Stream::new(id, (setting.id(), setting.number), kind, len, chunk));
@@ -154,7 +153,8 @@ impl Engine {
         let middle = stream.range(len / chunk / 2);
         let gains = gains(&first) || self.piece(pieces, middle).is_some_and(|middle| gains(&middle));
         let first = Some(&*first).filter(|_| gains);
-        let keeping = first.and_then(|_| self.keep(setting, channel, len, |copy| pieces.fill(0..len, copy)));
+        let fill = |copy: &mut [u8]| pieces.fill(0..len, copy);
+        let keeping = first.and_then(|_| self.keep_long(setting, channel, (&mut plan, len), fill));
         Ok(self.stream((stream, setting, plan, to), first, (channel, keeping), start))
     }
 
@@ -171,17 +171,15 @@ impl Engine {
         self.next_chunk(tail, &raw)
     }
 
-    /// Copies a message, if it is to be kept.
-    fn keep(
+    /// As [`keep`](Self::keep).
+    fn keep_long(
         &self,
         setting: Setting,
         channel: Option<Channel>,
-        len: usize,
+        planned: (&mut Plan, usize),
         fill: impl FnOnce(&mut [u8]) -> bool,
     ) -> Option<Keeping> {
-        let (channel, memory) = channel.zip(self.memory.as_ref())?;
-        self.instances.with_encoder(setting, |encoder| encoder.refers())?.then_some(())?;
-        memory.keep(channel, len, fill)
+        self.instances.with_encoder(setting, |encoder| self.keep(encoder, channel?, planned, fill))?
     }
 
     /// A stream that begins with this chunk; the raw message if there is no chunk because compression does not pay, or if out of memory.
@@ -201,8 +199,7 @@ impl Engine {
             }
             None => {
                 let len = stream.raw_len();
-                self.decider.encoded(&plan, len, time);
-                self.counters.sent(stream.kind, None, to, len, len, time);
+                self.report(&plan, (stream.kind, to, len), None, (len, time));
                 Outgoing::Raw
             }
         }
@@ -218,9 +215,8 @@ impl Engine {
     ) -> Option<Buffer> {
         let memory = self.memory.as_ref().zip(channel);
         let memory = memory.filter(|(memory, channel)| keeping.is_some() || memory.owes(channel.peer));
-        let at = HEADER_LEN + memory.map_or(0, |_| NOTE);
-        let mut head = self.pack_chunk(setting, part(keeping, stream.range(0), first), at + HEAD)?;
-        head.get_mut(at..at + HEAD)?.copy_from_slice(&stream.head()?);
+        let mut head = self.pack_chunk(setting, part(keeping, stream.range(0), first), FRONT)?;
+        head.get_mut(HEADER_LEN..FRONT)?.copy_from_slice(&stream.head()?);
         let note = memory.map(|(memory, channel)| move || memory.note(channel.peer, keeping.cloned()));
         let (number, kind, len) = (stream.setting, stream.kind, stream.raw_len());
         frame::seal(self.mark, CodecId::STREAM, number, kind, len, note, &mut head)?;
@@ -241,13 +237,9 @@ impl Engine {
         tail.wire_len += chunk.len();
         tail.next += 1;
         if tail.due().is_none() {
-            let (kind, codec) = (tail.stream.kind, Some(tail.setting.index));
-            self.decider.encoded(&tail.plan, tail.wire_len, tail.time);
-            if let (Some(memory), Some(keeping)) = (&self.memory, tail.keeping.take()) {
-                let kept = (keeping.key(), keeping.reference().is_some());
-                self.report_kept(memory, kept, tail.wire_len, self.link_of(&tail.plan));
-            }
-            self.counters.sent(kind, codec, tail.to, tail.stream.raw_len(), tail.wire_len, tail.time);
+            tail.keeping = None;
+            let of = (tail.stream.kind, tail.to, tail.stream.raw_len());
+            self.report(&tail.plan, of, Some(tail.setting), (tail.wire_len, tail.time));
         }
         Some(chunk)
     }
@@ -385,7 +377,7 @@ impl Engine {
 }
 
 /// The reference of a part of a message, and the part itself, from the kept copy if there is one.
-fn part<'a>(
+pub(super) fn part<'a>(
     keeping: Option<&'a Keeping>,
     range: Range<usize>,
     raw: &'a [u8],

@@ -1,4 +1,4 @@
-//! The 32-byte frame header, version 5. Normative layout: `docs/format/frame.md`.
+//! The 32-byte frame header, version 6. Normative layout: `docs/format/frame.md`.
 //!
 //! This module only builds and parses the header. The sender of the frame computes the check.
 
@@ -8,13 +8,13 @@ use mpress_codec::{CodecId, DecodeError, DecodeErrorKind, Kind};
 pub const HEADER_LEN: usize = 32;
 
 /// The version that this build writes and reads.
-pub(crate) const VERSION: u8 = 5;
+pub(crate) const VERSION: u8 = 6;
 
 /// The longest message a frame can carry, in bytes.
 pub(crate) const MAX_RAW_LEN: u64 = (1 << 48) - 1;
 
-/// The bit of the kind's byte that says that a note follows the header.
-const NOTED: u8 = 1 << 4;
+/// The number of low bits of the last field for the padding; the others are for the note.
+const PADDING_BITS: u32 = 10;
 
 /// The positions of the mark.
 const MARKS: [usize; 2] = [0, 16];
@@ -41,13 +41,13 @@ pub struct Header {
     pub codec: CodecId,
     /// The element kind of the message.
     pub kind: Kind,
-    /// Whether a note is in front of the payload.
-    pub noted: bool,
     /// The setting with which the codec was used. Decoding does not depend on it.
     pub setting: u8,
     /// Length of the message in bytes, less than 2^48.
     pub raw_len: u64,
-    /// The number of zero bytes after the payload.
+    /// The number of bytes of the note after the payload, less than 64; 0 if there is none.
+    pub note: u8,
+    /// The number of zero bytes at the end, less than 1024.
     pub padding: u16,
     /// CRC-32/ISO-HDLC of the frame with zeros in this field.
     pub check: u32,
@@ -57,21 +57,22 @@ impl Header {
     /// The position of the check.
     pub const CHECK: std::ops::Range<usize> = 12..16;
 
-    /// The header's wire form; `None` if `raw_len` is 2^48 or more: such a message has no frame.
+    /// The header's wire form; `None` if a number is too great for its field. A message whose `raw_len` is 2^48 or more has no frame.
     #[must_use]
     pub fn to_bytes(&self) -> Option<[u8; HEADER_LEN]> {
-        if self.raw_len > MAX_RAW_LEN {
+        let fits = self.padding >> PADDING_BITS == 0 && self.note < 1 << (u16::BITS - PADDING_BITS);
+        if self.raw_len > MAX_RAW_LEN || !fits {
             return None;
         }
         let mut wire = [0; HEADER_LEN];
         for at in MARKS {
             wire[at..at + 8].copy_from_slice(&self.mark.0);
         }
-        let kind = self.kind as u8 | if self.noted { NOTED } else { 0 };
-        wire[8..12].copy_from_slice(&[VERSION, self.codec.0, kind, self.setting]);
+        wire[8..12].copy_from_slice(&[VERSION, self.codec.0, self.kind as u8, self.setting]);
         wire[Self::CHECK].copy_from_slice(&self.check.to_le_bytes());
         wire[24..30].copy_from_slice(&self.raw_len.to_le_bytes()[..6]);
-        wire[30..32].copy_from_slice(&self.padding.to_le_bytes());
+        let end = self.padding | u16::from(self.note) << PADDING_BITS;
+        wire[30..32].copy_from_slice(&end.to_le_bytes());
         Some(wire)
     }
 
@@ -95,17 +96,17 @@ impl Header {
         if version != VERSION {
             return Err(DecodeError::new(Unsupported, 8));
         }
-        let noted = kind & NOTED != 0;
-        let kind = Kind::from_wire(kind & !NOTED).ok_or(DecodeError::new(Corrupt, 10))?;
-        let [l0, l1, l2, l3, l4, l5, p0, p1] = rest;
+        let kind = Kind::from_wire(kind).ok_or(DecodeError::new(Corrupt, 10))?;
+        let [l0, l1, l2, l3, l4, l5, e0, e1] = rest;
+        let end = u16::from_le_bytes([e0, e1]);
         Ok(Self {
             mark: Mark(first),
             codec: CodecId(codec),
             kind,
-            noted,
             setting,
             raw_len: u64::from_le_bytes([l0, l1, l2, l3, l4, l5, 0, 0]),
-            padding: u16::from_le_bytes([p0, p1]),
+            note: (end >> PADDING_BITS) as u8,
+            padding: end & ((1 << PADDING_BITS) - 1),
             check: u32::from_le_bytes([c0, c1, c2, c3]),
         })
     }
@@ -119,16 +120,16 @@ mod tests {
         mark: Mark(*b"the mark"),
         codec: CodecId::DFCM_F64,
         kind: Kind::F64,
-        noted: true,
         setting: 2,
         raw_len: 0x0000_a1b2_c3d4_e5f6,
-        padding: 0x0102,
+        note: 0x21,
+        padding: 0x0302,
         check: 0xdead_beef,
     };
 
     #[test]
     fn the_layout_is_the_documented_one() {
-        let wire = *b"the mark\x05\x01\x16\x02\xef\xbe\xad\xdethe mark\xf6\xe5\xd4\xc3\xb2\xa1\x02\x01";
+        let wire = *b"the mark\x06\x01\x06\x02\xef\xbe\xad\xdethe mark\xf6\xe5\xd4\xc3\xb2\xa1\x02\x87";
         assert_eq!(SAMPLE.to_bytes(), Some(wire));
         assert_eq!(Header::parse(&wire), Ok(SAMPLE));
     }
@@ -140,6 +141,13 @@ mod tests {
         assert_eq!(Header::parse(&longest).map(|header| header.raw_len), Ok(MAX_RAW_LEN));
         for raw_len in [MAX_RAW_LEN + 1, MAX_RAW_LEN + 5000, u64::MAX] {
             assert_eq!(header(raw_len), None, "{raw_len} bytes");
+        }
+    }
+
+    #[test]
+    fn what_is_too_great_for_its_field_has_no_header() {
+        for header in [Header { note: 64, ..SAMPLE }, Header { padding: 1024, ..SAMPLE }] {
+            assert_eq!(header.to_bytes(), None);
         }
     }
 
@@ -158,7 +166,7 @@ mod tests {
             (23, 2, 16, DecodeErrorKind::Corrupt),
             (8, 1, 8, DecodeErrorKind::Unsupported),
             (10, 7, 10, DecodeErrorKind::Corrupt),
-            (10, 0x26, 10, DecodeErrorKind::Corrupt),
+            (10, 0x16, 10, DecodeErrorKind::Corrupt),
         ] {
             let mut wire = SAMPLE.to_bytes().unwrap();
             wire[at] = value;

@@ -1,9 +1,9 @@
 //! The note of a frame: which messages both sides keep. Normative: `docs/format/frame.md`, section "Notes".
 
-use mpress_codec::{DecodeError, DecodeErrorKind};
+use mpress_codec::length;
 
-/// Length of a note in bytes.
-pub(crate) const NOTE: usize = 40;
+/// The maximum length of a note in bytes: six numbers of 32 bits, and two of 64.
+pub(crate) const NOTE: usize = 6 * 5 + 2 * length::MAX;
 
 /// A note. Messages in one direction between two processes are numbered; 0 stands for none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,51 +12,58 @@ pub(crate) struct Note {
     pub(crate) from: u32,
     /// The number of the message.
     pub(crate) number: u32,
-    /// The message that it refers to.
+    /// The message that it refers to, which has a lower number.
     pub(crate) reference: u32,
-    /// A message that the receiver need no longer keep.
-    pub(crate) release: u32,
-    /// A message from the receiver of the frame that the sender has dealt with after many later ones.
-    pub(crate) late: u32,
     /// One more than the greatest number of a message from the receiver of the frame that the sender has dealt with.
     pub(crate) above: u32,
-    /// Bit i: the sender has dealt with message `above` - 1 - i.
-    pub(crate) dealt: u64,
-    /// Bit i: the sender keeps that message.
-    pub(crate) kept: u64,
+    /// A message that the receiver need no longer keep.
+    pub(crate) release: u32,
+    /// Bit i: the sender has not dealt with message `above` - 1 - i.
+    pub(crate) missing: u64,
+    /// Bit i: the sender has dealt with that message, and does not keep it.
+    pub(crate) lost: u64,
+    /// A message from the receiver of the frame that the sender has dealt with after many later ones.
+    pub(crate) late: u32,
 }
 
 impl Note {
-    pub(crate) fn to_bytes(self) -> [u8; NOTE] {
-        let mut wire = [0; NOTE];
-        let (words, bits) = wire.split_at_mut(24);
-        let values = [self.from, self.number, self.reference, self.release, self.late, self.above];
-        for (to, value) in words.as_chunks_mut().0.iter_mut().zip(values) {
-            *to = value.to_le_bytes();
+    /// Its bytes, and their number.
+    pub(crate) fn to_wire(self) -> ([u8; NOTE], usize) {
+        let back = if self.reference > 0 { self.number.saturating_sub(self.reference) } else { 0 };
+        let short = [self.from, self.number, back, self.above, self.release].map(u64::from);
+        let (mut wire, mut len) = ([0; NOTE], 0);
+        for mut number in short.into_iter().chain([self.missing, self.lost, self.late.into()]) {
+            while number >= 0x80 {
+                wire[len] = number as u8 | 0x80;
+                (number, len) = (number >> 7, len + 1);
+            }
+            wire[len] = number as u8;
+            len += 1;
         }
-        for (to, value) in bits.as_chunks_mut().0.iter_mut().zip([self.dealt, self.kept]) {
-            *to = value.to_le_bytes();
-        }
-        wire
+        // A byte of 0 is the number 0, and those at the end are omitted.
+        (wire, wire.iter().rposition(|byte| *byte > 0).map_or(0, |last| last + 1))
     }
 
-    /// The note at the front of `wire`, if it has one, and the rest.
-    pub(crate) fn split(noted: bool, wire: &[u8]) -> Result<(Option<Self>, &[u8]), DecodeError> {
-        if !noted {
-            return Ok((None, wire));
+    /// The note of these bytes; `None` if they are not one.
+    pub(crate) fn parse(wire: &[u8]) -> Option<Self> {
+        let (mut numbers, mut at) = ([0; 8], 0);
+        for number in &mut numbers {
+            if at < wire.len() {
+                (*number, at) = length::read(wire, at).ok()?;
+            }
         }
-        let truncated = DecodeError::new(DecodeErrorKind::Truncated, wire.len());
-        let (note, rest) = wire.split_first_chunk::<NOTE>().ok_or(truncated)?;
-        let (words, bits) = note.split_at(24);
-        let (&[from, number, reference, release, late, above], &[dealt, kept]) =
-            (words.as_chunks().0, bits.as_chunks().0)
+        let [from, number, back, above, release, missing, lost, late] = numbers;
+        let [Ok(from), Ok(number), Ok(back), Ok(above), Ok(release), Ok(late)] =
+            [from, number, back, above, release, late].map(u32::try_from)
         else {
-            return Err(truncated); // 40 bytes are six times 4 and two times 8
+            return None;
         };
-        let [from, number, reference, release, late, above] =
-            [from, number, reference, release, late, above].map(u32::from_le_bytes);
-        let [dealt, kept] = [dealt, kept].map(u64::from_le_bytes);
-        Ok((Some(Self { from, number, reference, release, late, above, dealt, kept }), rest))
+        let reference = match back {
+            0 => 0,
+            _ => number.checked_sub(back).filter(|reference| *reference > 0)?,
+        };
+        let note = Self { from, number, reference, above, release, missing, lost, late };
+        (at == wire.len()).then_some(note)
     }
 }
 
@@ -64,29 +71,52 @@ impl Note {
 mod tests {
     use super::*;
 
+    const USUAL: Note = Note {
+        from: 1,
+        number: 0x203,
+        reference: 0x1fe,
+        above: 6,
+        release: 0x1f0,
+        missing: 0,
+        lost: 0,
+        late: 0,
+    };
+
+    fn wire(note: Note) -> Vec<u8> {
+        let (wire, len) = note.to_wire();
+        wire[..len].to_vec()
+    }
+
     #[test]
     fn the_layout_is_the_documented_one() {
-        let note = Note {
-            from: 1,
-            number: 0x0203,
-            reference: 4,
-            release: 5,
-            late: 0x08,
-            above: 6,
-            dealt: 9,
-            kept: 7 << 56,
-        };
-        let wire =
-            *b"\x01\0\0\0\x03\x02\0\0\x04\0\0\0\x05\0\0\0\x08\0\0\0\x06\0\0\0\x09\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x07";
-        assert_eq!(note.to_bytes(), wire);
-        let long = [&wire[..], b"rest"].concat();
-        assert_eq!(Note::split(true, &long), Ok((Some(note), &b"rest"[..])));
-        assert_eq!(Note::split(false, &long), Ok((None, &long[..])));
-        for len in 0..NOTE {
-            assert_eq!(
-                Note::split(true, &wire[..len]),
-                Err(DecodeError::new(DecodeErrorKind::Truncated, len))
-            );
+        assert_eq!(wire(USUAL), b"\x01\x83\x04\x05\x06\xf0\x03");
+        let full = Note { missing: 2, lost: 1 << 63, late: 9, ..USUAL };
+        let high = [0x80; length::MAX - 1];
+        assert_eq!(wire(full), [&wire(USUAL)[..], &[2], &high, &[1, 9]].concat());
+        let most = Note { from: u32::MAX, reference: 1, ..Note::default() };
+        let most = Note { number: most.from, above: most.from, release: most.from, late: most.from, ..most };
+        let most = Note { missing: u64::MAX, lost: u64::MAX, ..most };
+        assert_eq!(wire(most).len(), NOTE);
+        for note in [USUAL, full, most, Note { above: 1, ..Note::default() }, Note::default()] {
+            assert_eq!(Note::parse(&wire(note)), Some(note));
+        }
+    }
+
+    #[test]
+    fn what_is_no_note_is_refused() {
+        let wire = wire(USUAL);
+        for len in [2, 6] {
+            assert_eq!(Note::parse(&wire[..len]), None, "a number of which a part is missing");
+        }
+        for wrong in [
+            &b"\0\x05\x05"[..],      // refers to message 0
+            b"\0\x05\x06",           // to one before that
+            b"\0\0\x01",             // has no number, but a reference
+            b"\0\x85\0",             // not the shortest form
+            b"\xff\xff\xff\xff\x10", // 33 bits
+            b"\0\0\0\0\0\0\0\0\x01", // a ninth number
+        ] {
+            assert_eq!(Note::parse(wrong), None, "{wrong:?}");
         }
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct Receiver(HashMap<u32, Peer>);
 struct Peer {
     /// One more than the greatest number of a message that has been dealt with.
     above: u32,
-    /// Bit i: message `above` - 1 - i has been dealt with, and is kept.
+    /// Bit i: message `above` - 1 - i has been dealt with, and is kept. Set for numbers below 1.
     dealt: u64,
     kept: u64,
     /// Bit i: a note has reported that.
@@ -37,9 +37,9 @@ impl Default for Peer {
     fn default() -> Self {
         Self {
             above: 1,
-            dealt: 0,
-            kept: 0,
-            told: 0,
+            dealt: u64::MAX,
+            kept: u64::MAX,
+            told: u64::MAX,
             messages: HashMap::new(),
             late: VecDeque::new(),
             news: 0,
@@ -85,7 +85,7 @@ impl Receiver {
         (peer.news, peer.since) = (peer.news.saturating_sub(1), 0);
         let late = peer.late.pop_front().unwrap_or(0);
         peer.told |= peer.dealt;
-        Note { above: peer.above, dealt: peer.dealt, kept: peer.kept, late, ..note }
+        Note { above: peer.above, missing: !peer.dealt, lost: peer.dealt & !peer.kept, late, ..note }
     }
 
     /// Returns the message that a new one refers to, and whether the new one may be kept: not if it has arrived before, or too late.

@@ -91,9 +91,8 @@ impl Sender {
         obsolete.any(|(_, pin)| pin.strong_count() == 0)
     }
 
-    /// Decides whether to keep a message, if there is room in `most` bytes. Returns the message that it refers to.
-    #[allow(clippy::option_option, reason = "whether it is kept, and then whether it refers to another one")]
-    pub(super) fn begin(&mut self, key: Key, most: usize) -> Option<Option<(u32, Arc<Kept>)>> {
+    /// Decides whether to keep a message, if there is room in `most` bytes. Returns the message that it refers to, and whether that is a trial.
+    pub(super) fn begin(&mut self, key: Key, most: usize) -> Option<(Option<(u32, Arc<Kept>)>, bool)> {
         self.now += 1;
         if !self.channels.contains_key(&key) {
             self.forget_some();
@@ -125,8 +124,8 @@ impl Sender {
         }
         match what {
             Recalled::Nothing => None,
-            Recalled::Kept => self.reserve(key, most).then_some(None),
-            Recalled::Referring => Some(latest),
+            Recalled::Kept => self.reserve(key, most).then_some((None, false)),
+            Recalled::Trial | Recalled::Referring => Some((latest, what == Recalled::Trial)),
         }
     }
 
@@ -190,7 +189,7 @@ impl Sender {
         if !has_number && keeping.as_ref().is_some_and(|keeping| keeping.reference.is_some()) {
             return None;
         }
-        if let Some(Keeping { key, copy, reference }) = keeping.filter(|_| has_number) {
+        if let Some(Keeping { key, copy, reference, .. }) = keeping.filter(|_| has_number) {
             note.number = peer.next;
             note.reference = reference.as_ref().map_or(0, |(number, _)| *number);
             peer.next += 1;
@@ -202,12 +201,14 @@ impl Sender {
         Some(note)
     }
 
-    pub(super) fn encoded(&mut self, key: Key, refers: bool, wire_len: usize, link: Option<Link>) {
-        let Some(sending) = self.channels.get_mut(&key) else { return };
-        sending.recall.encoded(refers, key.1, wire_len, link);
-        if sending.recall.rests() {
+    /// As [`Memory::tried`](super::Memory::tried).
+    pub(super) fn tried(&mut self, key: Key, wire_lens: [usize; 2], link: Option<Link>) -> bool {
+        let sending = self.channels.get_mut(&key);
+        let refers = sending.is_some_and(|sending| sending.recall.tried(key.1, wire_lens, link));
+        if !refers {
             self.forget(key);
         }
+        refers
     }
 
     /// Handles the report of a process: which messages to it have been dealt with, and which of them it keeps.
@@ -218,8 +219,8 @@ impl Sender {
         let mut renewed = Vec::new();
         under_way.retain_mut(|message| {
             let Some(ago) = note.above.checked_sub(message.number + 1) else { return true };
-            let bit = |bits: u64| bits.checked_shr(ago).is_some_and(|bits| bits & 1 == 1);
-            let is_dealt_with = bit(note.dealt) || message.number == note.late;
+            let is_clear = |bits: u64| bits.checked_shr(ago).is_some_and(|bits| bits & 1 == 0);
+            let is_dealt_with = is_clear(note.missing) || message.number == note.late;
             if !is_dealt_with {
                 // If it arrives now, it is not kept; the message that it refers to must stay.
                 message.copy.take_if(|_| ago >= WINDOW);
@@ -229,7 +230,7 @@ impl Sender {
             if let Some(sending) = &mut sending {
                 sending.unanswered = 0;
             }
-            if !bit(note.kept) {
+            if !is_clear(note.missing | note.lost) {
                 return false;
             }
             let mut old = (message.number, message.copy.take());

@@ -58,9 +58,9 @@ pub(crate) fn frame(codec: CodecId, raw_len: usize, payload: &[u8]) -> Vec<u8> {
         mark: MARK,
         codec,
         kind: Kind::F64,
-        noted: false,
         setting: 0,
         raw_len: raw_len as u64,
+        note: 0,
         padding,
         check: 0,
     };

@@ -84,8 +84,9 @@ impl Posted {
         }
     }
 
-    /// The program will not ask for the message. The rest of a stream is dropped as it comes. Returns the
-    /// buffer that the MPI may still write to.
+    /// The program will not ask for the message. The rest of a stream is dropped as it comes. A frame that
+    /// has not been decoded counts as lost (`docs/format/frame.md`, section "Notes"). Returns the buffer that
+    /// the MPI may still write to.
     pub(crate) fn discard(mut self, context: &Context) -> Option<Bounce> {
         if let Some(Came::Stream(stream)) = self.came.take() {
             let _lost = stream.drop_rest(context);
