@@ -16,7 +16,7 @@ use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::{libraries, program};
+use crate::{libraries, program, similar};
 use facts::Facts;
 use judge::Finding;
 
@@ -58,8 +58,8 @@ pub(crate) struct Options {
 pub(crate) enum Error {
     #[error(transparent)]
     Library(#[from] libraries::Error),
-    #[error("no program found in the command: `{0}` (give it as you would type it: mpirun -n 4 ./app)")]
-    NoProgram(String),
+    #[error("no program found in the command: `{0}`{1} (give it as you would type it: mpirun -n 4 ./app)")]
+    NoProgram(String, String),
     #[error("the command starts several programs (:); check each of them on its own")]
     SeveralPrograms,
     #[error("`{0}` did not end within {1} s (--timeout SECONDS waits longer)")]
@@ -83,10 +83,14 @@ pub(crate) fn run(options: &Options) -> Result<bool, Error> {
         return Err(Error::SeveralPrograms);
     }
     let is_program = |word: &OsString| program::find(word).is_ok();
-    let place = command::program(&options.command, is_program).ok_or_else(|| Error::NoProgram(words()))?;
+    let none = || {
+        // After the launcher, the first word that is nearly a program.
+        let hints = options.command.iter().skip(1).map(|word| similar::program(word));
+        Error::NoProgram(words(), hints.into_iter().find(|hint| !hint.is_empty()).unwrap_or_default())
+    };
+    let place = command::program(&options.command, is_program).ok_or_else(none)?;
     let this = std::env::current_exe().unwrap_or_else(|_| "mpress".into());
-    let job =
-        command::job(&options.command, place, &this, &preload).ok_or_else(|| Error::NoProgram(words()))?;
+    let job = command::job(&options.command, place, &this, &preload).ok_or_else(none)?;
     let launcher =
         options.command.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
     let output = ended(job, &launcher, options.timeout)?;

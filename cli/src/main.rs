@@ -19,6 +19,7 @@ mod replay;
 mod report;
 mod run;
 mod sides;
+mod similar;
 mod version;
 
 use std::process::ExitCode;

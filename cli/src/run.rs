@@ -38,6 +38,10 @@ pub(crate) struct Options {
     #[arg(long, value_enum, value_name = "WHAT")]
     report: Option<Report>,
 
+    /// Write the full report to this file, as JSON if its name ends in .json, and print a summary
+    #[arg(long, value_name = "FILE")]
+    report_file: Option<PathBuf>,
+
     /// What to do with messages inside a node [default: pass]
     #[arg(long, value_enum, value_name = "WHAT")]
     same_node: Option<SameNode>,
@@ -63,6 +67,7 @@ const ENVIRONMENT: &str = "\
 Environment:
   MPRESS_STRATEGY   as --strategy
   MPRESS_REPORT     none, summary or full, as --report
+  MPRESS_REPORT_FILE  the file for the report, as --report-file, but without the summary
   MPRESS_SAME_NODE  pass or compress, as --same-node
   MPRESS_THREADS    1 to 1024, as --threads
   MPRESS_PREDICT    on: while a rank waits, decode the messages it will ask for next
@@ -185,6 +190,9 @@ fn prepare(options: &Options) -> Result<Command, Error> {
     if let Some(report) = options.report {
         command.env("MPRESS_REPORT", report.value());
     }
+    if let Some(file) = &options.report_file {
+        command.env("MPRESS_REPORT_FILE", file);
+    }
     if let Some(same_node) = options.same_node {
         command.env("MPRESS_SAME_NODE", same_node.value());
     }
@@ -202,6 +210,9 @@ fn prepare(options: &Options) -> Result<Command, Error> {
     }
     let settings = mpress::Settings::from_vars(vars)?;
     command.envs(settings.paths());
+    if options.report_file.is_some() && settings.report == mpress::Report::None {
+        command.env("MPRESS_REPORT", Report::Summary.value());
+    }
     if !settings.disable {
         let is_first = launcher::rank().is_none_or(|rank| rank == 0);
         settings.check_files(is_first).map_err(Error::File)?;

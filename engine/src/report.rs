@@ -306,6 +306,15 @@ impl JobReport {
         }
     }
 
+    /// The program's name and the verdict, as one line.
+    #[must_use]
+    pub fn headline(&self) -> String {
+        match &*self.job.program {
+            "" => self.verdict.clone(),
+            program => format!("{program}: {}", self.verdict),
+        }
+    }
+
     /// The calls that were not considered, as one line; `None` if there were none.
     #[must_use]
     pub fn passed_line(&self) -> Option<String> {
@@ -386,6 +395,9 @@ fn threshold(thresholds: &Thresholds) -> Threshold {
 /// With less communication than this, in seconds over all ranks, a percentage is meaningless: a single trial of a codec is a large part of it.
 const WORTH_A_WORD_S: f64 = 1e-3;
 
+/// A smaller percentage is rounded to 0.0.
+const SHOWN: f64 = 0.05;
+
 fn verdict(total: &Counts, gain: &Gain, about: &About, settings: &Settings) -> String {
     if total.messages == 0 && about.nodes == 1 && settings.same_node == SameNode::Pass {
         return "all ranks are on one node, where messages are not compressed (unless MPRESS_SAME_NODE=compress)".into();
@@ -400,18 +412,18 @@ fn verdict(total: &Counts, gain: &Gain, about: &About, settings: &Settings) -> S
     let saved = (1.0 - 1.0 / total.ratio()) * 100.0;
     let would = if settings.strategy == crate::Strategy::Measure { "would have " } else { "" };
     let bytes =
-        if saved >= 0.5 { format!("{would}saved {saved:.0} % of bytes") } else { "saved no bytes".into() };
+        if saved >= SHOWN { format!("{would}saved {saved:.1} % of bytes") } else { "saved no bytes".into() };
     if let Some(clock) = gain.clock {
         return format!("{bytes}; {}", clock.text());
     }
     let part = gain.measured_s / gain.raw_s * 100.0;
-    if gain.raw_s < WORTH_A_WORD_S || part.abs() < 0.5 {
+    if gain.raw_s < WORTH_A_WORD_S || part.abs() < SHOWN {
         bytes
     } else if part > 0.0 {
         let judged = settings.clock && settings.strategy == crate::Strategy::Adaptive;
         let unconfirmed = if judged { ", not confirmed by the clock" } else { "" };
-        format!("{bytes}; estimated {part:.0} % of communication time{unconfirmed}")
+        format!("{bytes}; estimated {part:.1} % of communication time{unconfirmed}")
     } else {
-        format!("{bytes}; lost an estimated {:.0} % of communication time", -part)
+        format!("{bytes}; {would}lost an estimated {:.1} % of communication time", -part)
     }
 }

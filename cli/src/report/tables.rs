@@ -17,7 +17,33 @@ pub(super) struct Table {
 }
 
 /// Shown instead of a missing number.
-const NONE: &str = "-";
+pub(super) const NONE: &str = "-";
+
+/// A part of the ranks' time.
+pub(super) struct Part {
+    pub(super) name: &'static str,
+    /// Summed over the ranks.
+    pub(super) seconds: f64,
+}
+
+impl Part {
+    /// As a fraction of this time.
+    pub(super) fn percent(&self, whole: f64) -> String {
+        percent(self.seconds, whole).unwrap_or_else(|| NONE.into())
+    }
+}
+
+/// The ranks' time: outside calls of MPI, in them without coding, and coding. `None` if the calls were not measured.
+pub(super) fn parts_of_time(report: &JobReport) -> Option<[Part; 3]> {
+    let in_mpi = report.in_mpi.as_ref()?.ranks_s.iter().sum::<f64>();
+    let all = report.job.seconds * report.job.ranks as f64;
+    // Coding is done inside the calls.
+    let coding = report.total.encode_s + report.total.decode_s;
+    let parts = [("computing", all - in_mpi), ("MPI", in_mpi - coding), ("coding", coding)];
+    let parts = parts.map(|(name, seconds)| Part { name, seconds: seconds.max(0.0) });
+    let whole: f64 = parts.iter().map(|part| part.seconds).sum();
+    (whole > 0.0 && whole.is_finite()).then_some(parts)
+}
 
 /// The job and its totals.
 pub(super) fn facts(report: &JobReport) -> Vec<(&'static str, String)> {
@@ -39,7 +65,7 @@ pub(super) fn facts(report: &JobReport) -> Vec<(&'static str, String)> {
         ("Raw bytes", count(total.raw_bytes)),
         ("Wire bytes", count(total.wire_bytes)),
         ("Ratio", fixed(total.ratio())),
-        ("Bytes saved", saved(total)),
+        (if is_measured_only(report) { "Would have saved" } else { "Bytes saved" }, saved(total)),
         ("Encoding", of_ranks(total.encode_s)),
         ("Decoding", of_ranks(total.decode_s)),
     ];
