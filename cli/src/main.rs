@@ -3,7 +3,9 @@
 #![deny(unsafe_code)]
 
 mod bars;
+mod bench;
 mod calibrate;
+mod command;
 mod detect;
 mod doctor;
 mod elf;
@@ -44,6 +46,7 @@ enum Command {
     Run(run::Options),
     Calibrate(calibrate::Options),
     Doctor(doctor::Options),
+    Bench(bench::Options),
     Replay(replay::Options),
     Predict(predict::Options),
     Report(report::Options),
@@ -91,6 +94,7 @@ fn main() -> ExitCode {
                 }
             };
         }
+        Command::Bench(options) => return exit(bench::run(&options)),
         Command::Replay(options) => return exit(replay::run(&options)),
         Command::Predict(options) => return exit(predict::run(&options)),
         Command::Manual(options) => return exit(manual::run::<Cli>(&options)),

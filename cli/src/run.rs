@@ -67,7 +67,6 @@ const ENVIRONMENT: &str = "\
 Environment:
   MPRESS_STRATEGY   as --strategy
   MPRESS_REPORT     none, summary or full, as --report
-  MPRESS_REPORT_FILE  the file for the report, as --report-file, but without the summary
   MPRESS_SAME_NODE  pass or compress, as --same-node
   MPRESS_THREADS    1 to 1024, as --threads
   MPRESS_PREDICT    on: while a rank waits, decode the messages it will ask for next
@@ -210,7 +209,7 @@ fn prepare(options: &Options) -> Result<Command, Error> {
     }
     let settings = mpress::Settings::from_vars(vars)?;
     command.envs(settings.paths());
-    if options.report_file.is_some() && settings.report == mpress::Report::None {
+    if options.report_file.is_some() && options.report.is_none() && settings.report == mpress::Report::None {
         command.env("MPRESS_REPORT", Report::Summary.value());
     }
     if !settings.disable {

@@ -27,10 +27,11 @@ fn meant(path: &Path) -> String {
     format!(" (did you mean {}?)", path.display())
 }
 
-/// The name from which at most a third of the letters differ.
+/// The name from which a letter differs, or up to a quarter of them. Of two letters, any other two differ little.
 fn nearest(name: &str, names: impl Iterator<Item = String>) -> Option<String> {
     let (distance, nearest) = names.map(|other| (strsim::osa_distance(name, &other), other)).min()?;
-    (3 * distance <= name.chars().count()).then_some(nearest)
+    let len = name.chars().count();
+    (len > 2 && distance <= (len / 4).max(1)).then_some(nearest)
 }
 
 #[cfg(test)]
@@ -42,7 +43,9 @@ mod tests {
         let names = || ["app", "apples", "input.dat"].map(str::to_owned).into_iter();
         assert_eq!(nearest("aps", names()).as_deref(), Some("app"));
         assert_eq!(nearest("imput.dat", names()).as_deref(), Some("input.dat"));
-        assert_eq!(nearest("solver", names()), None);
+        for name in ["solver", "ap", "none.dat"] {
+            assert_eq!(nearest(name, names()), None, "{name}");
+        }
         assert_eq!(nearest("app", std::iter::empty()), None);
     }
 
