@@ -14,7 +14,7 @@ use crate::guide::Record;
 use crate::knowledge::Knowledge;
 use crate::memory::{Channel, Memory};
 use crate::settings::Settings;
-use crate::stats::{Counters, Stats};
+use crate::stats::{Counters, RawReason, Stats};
 use crate::strategy::Strategy;
 use crate::traffic::{self, Traffic};
 use mpress_codec::{CodecId, DecodeErrorKind, Encode, Kind, Out, encode_into_with};
@@ -134,11 +134,13 @@ impl Engine {
         to: Destination,
         len: usize,
     ) -> Option<Considered> {
-        let considered = self.decider.consider(strategy, kind, to, len);
-        if considered.is_none() {
-            self.counters.sent(kind, None, to, len, len, Duration::ZERO);
+        match self.decider.consider(strategy, kind, to, len) {
+            Ok(considered) => Some(considered),
+            Err(reason) => {
+                self.counters.sent(kind, Err(reason), to, len, len, Duration::ZERO);
+                None
+            }
         }
-        considered
     }
 
     /// The second half of [`encode`](Self::encode). `raw` must have the length that was considered; otherwise returns `None`.
@@ -160,7 +162,7 @@ impl Engine {
     ) -> Option<Buffer> {
         let len = raw.len();
         let Some(setting) = plan.codec.and_then(|codec| self.table.setting(codec, kind)) else {
-            self.counters.sent(kind, None, to, len, len, Duration::ZERO);
+            self.counters.sent(kind, Err(plan.raw_reason()), to, len, len, Duration::ZERO);
             return None;
         };
         let start = Instant::now();
@@ -173,7 +175,7 @@ impl Engine {
         let time = start.elapsed();
         let wire_len = packed.as_ref().map_or(len, |frame| frame.len());
         self.decider.encoded(plan, wire_len, time);
-        let codec = packed.is_some().then_some(setting.index);
+        let codec = if packed.is_some() { Ok(setting.index) } else { Err(RawReason::Longer) };
         self.counters.sent(kind, codec, to, len, wire_len, time);
         packed.filter(|_| plan.send)
     }

@@ -14,7 +14,7 @@ pub use tables::{Subject, Tables, communicators};
 
 use crate::engine::{Destination, Engine};
 use crate::settings::{SameNode, Settings};
-use crate::stats::{Line, Stats};
+use crate::stats::{Line, RawReason, Stats};
 use mpress_codec::Kind;
 use mpress_selector::Thresholds;
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,9 @@ pub struct JobReport {
     pub total: Counts,
     /// By element kind and codec.
     pub codecs: Vec<CodecCounts>,
+    /// The messages sent raw, by the reason.
+    #[serde(default)]
+    pub raw: Vec<RawCounts>,
     /// Those that referred to earlier ones; `None` if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub referring: Option<Counts>,
@@ -135,6 +138,17 @@ pub struct CodecCounts {
     /// The counts.
     #[serde(flatten)]
     pub counts: Counts,
+}
+
+/// Messages that were sent raw.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RawCounts {
+    /// Why they were not compressed.
+    pub reason: String,
+    /// Their number.
+    pub messages: u64,
+    /// Their bytes.
+    pub bytes: u64,
 }
 
 /// Counted messages for a destination.
@@ -295,6 +309,7 @@ impl JobReport {
             },
             total,
             codecs: codecs.collect(),
+            raw: stats.raw().map(|(reason, line)| raw_counts(reason, &line)).collect(),
             referring: Some(stats.referring()).filter(|line| line.messages > 0).map(|line| counts(&line)),
             destinations: destinations.into_iter().filter(|to| to.total.messages > 0).collect(),
             windows: windows.collect(),
@@ -381,6 +396,10 @@ fn counts(line: &Line) -> Counts {
         encode_s: line.encode_ns as f64 * 1e-9,
         decode_s: line.decode_ns as f64 * 1e-9,
     }
+}
+
+fn raw_counts(reason: RawReason, line: &Line) -> RawCounts {
+    RawCounts { reason: reason.name().into(), messages: line.messages, bytes: line.raw_bytes }
 }
 
 fn threshold(thresholds: &Thresholds) -> Threshold {

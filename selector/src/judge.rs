@@ -144,6 +144,11 @@ impl Judge {
         self.round > 0 && on_trial(now_ns).1.is_some_and(|(way, _)| way != self.in_use)
     }
 
+    /// Whether messages are sent raw at this time.
+    pub(crate) fn sends_raw(&self, now_ns: u64) -> bool {
+        on_trial(now_ns).1.map_or(self.in_use, |(way, _)| way) == Way::Raw
+    }
+
     /// Adds a trial with these numbers of bytes.
     fn conclude(&mut self, decided: f64, raw: f64) {
         if decided <= 0.0 || raw <= 0.0 {

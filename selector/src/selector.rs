@@ -198,6 +198,12 @@ impl Selector {
         self.admit(kind, len).filter(|_| way == Way::Decided)
     }
 
+    /// Whether all messages are sent raw at this time: on trial by the clock, or because that was found to be faster.
+    #[must_use]
+    pub fn sends_raw(&self, now_ns: u64) -> bool {
+        self.judge.sends_raw(now_ns)
+    }
+
     /// Returns n if one in 2^n messages of this kind and length, which take this time raw, is read.
     #[inline(never)]
     fn rarity(&self, kind: Kind, len: usize, raw_ns: f64) -> u8 {

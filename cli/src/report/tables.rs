@@ -2,7 +2,7 @@
 
 use super::Named;
 use super::units::{count, fixed, length, percent, seconds, time};
-use mpress::report::{Counts, Gain, InMpi, JobReport, SizeCounts, Window};
+use mpress::report::{Counts, Gain, InMpi, JobReport, RawCounts, SizeCounts, Window};
 use mpress::selector::SizeClass;
 
 /// A table. Each row has one cell per column.
@@ -119,7 +119,7 @@ fn saved(counts: &Counts) -> String {
 
 /// Everything that was counted.
 pub(super) fn tables(report: &JobReport) -> Vec<Table> {
-    let mut tables = vec![by_codec(report)];
+    let mut tables = vec![by_codec(report), by_reason(report)];
     for to in &report.destinations {
         tables.push(by_length(&format!("Messages to {} by length", to.destination), &to.sizes, &to.total));
     }
@@ -157,6 +157,21 @@ fn by_codec(report: &JobReport) -> Table {
         names: 2,
         rows,
         has_total: true,
+    }
+}
+
+fn by_reason(report: &JobReport) -> Table {
+    let all: u64 = report.raw.iter().fold(0, |sum, raw| sum.saturating_add(raw.bytes));
+    let row = |raw: &RawCounts| {
+        let part = percent(raw.bytes as f64, all as f64).unwrap_or_else(|| NONE.into());
+        vec![raw.reason.clone(), count(raw.messages), count(raw.bytes), part]
+    };
+    Table {
+        title: "Raw messages by reason".into(),
+        columns: vec!["reason", "messages", "bytes", "of all raw"],
+        names: 1,
+        rows: report.raw.iter().map(row).collect(),
+        has_total: false,
     }
 }
 

@@ -10,6 +10,7 @@ use crate::engine::Destination;
 use crate::frame::{self, FrameError, HEADER_LEN, Incoming, NOTE, Note};
 use crate::memory::{Arrival, Channel, Keeping, Memory};
 use crate::settings::{Settings, Streams};
+use crate::stats::RawReason;
 use crate::stream::{CHUNK_HEADER, HEAD, Stream};
 use crate::traffic;
 use mpress_codec::{CodecId, DecodeErrorKind, Out};
@@ -144,7 +145,7 @@ impl Engine {
         let stream =
             setting.and_then(|setting| Stream::new(id, (setting.id(), setting.number), kind, len, chunk));
         let (Some(setting), Some(stream)) = (setting, stream) else {
-            self.counters.sent(kind, None, to, len, len, Duration::ZERO);
+            self.counters.sent(kind, Err(plan.raw_reason()), to, len, len, Duration::ZERO);
             return Ok(Outgoing::Raw);
         };
         let start = Instant::now();
@@ -202,7 +203,7 @@ impl Engine {
             None => {
                 let len = stream.raw_len();
                 self.decider.encoded(&plan, len, time);
-                self.counters.sent(stream.kind, None, to, len, len, time);
+                self.counters.sent(stream.kind, Err(RawReason::Longer), to, len, len, time);
                 Outgoing::Raw
             }
         }
@@ -241,7 +242,7 @@ impl Engine {
         tail.wire_len += chunk.len();
         tail.next += 1;
         if tail.due().is_none() {
-            let (kind, codec) = (tail.stream.kind, Some(tail.setting.index));
+            let (kind, codec) = (tail.stream.kind, Ok(tail.setting.index));
             self.decider.encoded(&tail.plan, tail.wire_len, tail.time);
             if let (Some(memory), Some(keeping)) = (&self.memory, tail.keeping.take()) {
                 let kept = (keeping.key(), keeping.reference().is_some());

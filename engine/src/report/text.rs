@@ -75,6 +75,10 @@ impl JobReport {
         for line in &self.codecs {
             row(text, &format!("{:<6} {}", line.kind, line.codec), &line.counts);
         }
+        if !self.raw.is_empty() {
+            let each = self.raw.iter().map(|raw| format!("{} ({}) {}", raw.messages, bytes(raw.bytes), raw.reason));
+            let _ = writeln!(text, "raw messages: {}", each.collect::<Vec<_>>().join(", "));
+        }
         if let Some(counts) = &self.referring {
             let (messages, [raw, wire]) = (counts.messages, [counts.raw_bytes, counts.wire_bytes].map(bytes));
             let _ =
