@@ -111,7 +111,7 @@ fn a_report_is_printed_and_made_a_page() {
     assert_eq!(line(&text, "total"), "total 3,497 33,413,416 30,001,335 1.114 0.011433 0.003210");
     assert_eq!(line(&text, "96 KiB to 128 KiB 16"), "96 KiB to 128 KiB 16 2,067,300 610,431 3.387 0.004291");
     assert_eq!(line(&text, "2,583"), "2,583 1.5 KiB no limit", "the window");
-    assert_eq!(line(&text, "gain, from what came out"), "gain, from what came out 0.017986 6.3 %");
+    assert_eq!(line(&text, "gain, from the results"), "gain, from the results 0.017986 6.3 %");
     assert_eq!(text.lines().last(), Some("page: run.html"));
     assert!(!text.contains("@--- Comparison"));
 

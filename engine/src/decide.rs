@@ -11,7 +11,7 @@ use crate::strategy::Strategy;
 use crate::traffic::Passage;
 use mpress_codec::Kind;
 use mpress_selector::{
-    Admitted, Behaviour, ByTheClock, Choice, Decision, Gain, Guided, Link, Offer, Probe, Ras, Selector,
+    Admitted, Behaviour, TrialResult, Choice, Decision, Gain, Guided, Link, Offer, Probe, Ras, Selector,
     Tally, Thresholds, Transfer,
 };
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -297,9 +297,9 @@ impl Decider {
         self.tell(|selector| selector.passed(bytes, waited, elapsed));
     }
 
-    pub(crate) fn came(&self, bytes: usize, time: Duration, sent: Duration) {
+    pub(crate) fn arrived(&self, bytes: usize, time: Duration, sent: Duration) {
         let [time, sent] = [time, sent].map(nanoseconds);
-        self.tell(|selector| selector.came(bytes, time, sent));
+        self.tell(|selector| selector.arrived(bytes, time, sent));
     }
 
     pub(crate) fn set_link(&self, link: Link) {
@@ -325,8 +325,8 @@ impl Decider {
         Gain { raw_ns: gain.raw_ns + shorter_ns, ..gain }
     }
 
-    pub(crate) fn by_the_clock(&self) -> Option<ByTheClock> {
-        self.selector().by_the_clock()
+    pub(crate) fn trial_result(&self) -> Option<TrialResult> {
+        self.selector().trial_result()
     }
 
     /// The compression window of a kind by the Run-time Adaptive Strategy, and its history.

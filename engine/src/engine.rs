@@ -18,7 +18,7 @@ use crate::stats::{Counters, RawReason, Stats};
 use crate::strategy::Strategy;
 use crate::traffic::{self, Traffic};
 use mpress_codec::{CodecId, DecodeErrorKind, Encode, Kind, Out, encode_into_with};
-use mpress_selector::{ByTheClock, Gain, Link, Tally, Thresholds};
+use mpress_selector::{TrialResult, Gain, Link, Tally, Thresholds};
 use std::mem::MaybeUninit;
 use std::ops::{Deref, Range};
 use std::path::PathBuf;
@@ -371,8 +371,8 @@ impl Engine {
     /// The result of the trials by the clock: the factor by which this process was faster with messages as the adaptive strategy decides than with
     /// raw ones. `None` if there were too few trials.
     #[must_use]
-    pub fn by_the_clock(&self) -> Option<ByTheClock> {
-        self.decider.by_the_clock()
+    pub fn trial_result(&self) -> Option<TrialResult> {
+        self.decider.trial_result()
     }
 
     /// The lengths between which the strategy `ras` considers messages of this kind, and their history.

@@ -224,7 +224,7 @@ impl Share {
         // Negative gains wrap around; their sum is correct again.
         let [expected, measured, raw] =
             [gain.expected_ns, gain.measured_ns, gain.raw_ns].map(|ns| (ns as i64).cast_unsigned());
-        let words = [[expected, measured, raw].as_slice(), &clock::words(engine.by_the_clock())].concat();
+        let words = [[expected, measured, raw].as_slice(), &clock::words(engine.trial_result())].concat();
         Self { words: [&words[..], stats.as_words()].concat() }
     }
 

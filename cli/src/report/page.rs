@@ -240,7 +240,7 @@ fn gains(xml: &mut Xml, report: &JobReport) {
         let part = percent(value, gain.raw_s).map(|part| format!(", {part}")).unwrap_or_default();
         Group { name: name.into(), bars: vec![Bar { class, value, label: format!("{}{part}", time(value)) }] }
     };
-    heading(xml, "Gain: predicted, and from what came out");
+    heading(xml, "Gain: predicted, and from the results");
     let would = if is_measured_only(report) { "that would have been " } else { "" };
     let whole = format!(
         "Seconds {would}saved on the way to other nodes, summed over ranks. Percent are of the {} that sending all raw would have taken.",
@@ -251,8 +251,8 @@ fn gains(xml: &mut Xml, report: &JobReport) {
         xml.leaf("p", &[], &format!("Compared in trials: {}.", clock.text()));
     }
     let groups =
-        [group("predicted", "raw", gain.predicted_s), group("from what came out", "wire", gain.measured_s)];
-    bars(xml, "Seconds gained, as predicted and from what came out", &groups, time);
+        [group("predicted", "raw", gain.predicted_s), group("from the results", "wire", gain.measured_s)];
+    bars(xml, "Seconds gained, as predicted and from the results", &groups, time);
 }
 
 #[cfg(test)]

@@ -245,7 +245,7 @@ fn gain(gain: &Gain) -> Table {
     if is_estimated(gain) {
         rows.extend([
             row("gain, predicted", gain.predicted_s),
-            row("gain, from what came out", gain.measured_s),
+            row("gain, from the results", gain.measured_s),
         ]);
     }
     if let Some(clock) = &gain.clock {

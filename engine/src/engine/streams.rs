@@ -255,9 +255,9 @@ impl Engine {
 
     /// Reports that `bytes` bytes of tails from other nodes arrived within `time`, while this process only waited for them, and that a sender sent
     /// its part of them within `sent` ([`SentAt`](crate::SentAt)). From this the selector learns the bandwidth.
-    pub fn came(&self, bytes: usize, time: Duration, sent: Duration) {
+    pub fn arrived(&self, bytes: usize, time: Duration, sent: Duration) {
         if bytes >= traffic::TRAIN {
-            self.decider.came(bytes, time, sent);
+            self.decider.arrived(bytes, time, sent);
         }
     }
 
