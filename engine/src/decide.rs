@@ -98,7 +98,7 @@ impl Plan {
 
     /// Why the message is sent raw if it is not encoded: no codec was chosen, or a rule has chosen one that does not encode messages of this kind.
     pub(crate) fn raw_reason(&self) -> RawReason {
-        if self.codec.is_none() { RawReason::Estimate } else { RawReason::Rule }
+        if self.codec.is_none() { RawReason::Estimate } else { RawReason::Settings }
     }
 
     /// A part of the message to encode before the decision.
@@ -216,11 +216,11 @@ impl Decider {
         len: usize,
     ) -> Result<Considered, RawReason> {
         if len < self.threshold || self.passes(to) {
-            return Err(RawReason::Rule);
+            return Err(RawReason::Settings);
         }
         let is_short = || len < self.least[kind as usize].load(Relaxed) as usize;
         let by = match strategy.unwrap_or(self.strategy) {
-            Strategy::Off => return Err(RawReason::Rule),
+            Strategy::Off => return Err(RawReason::Settings),
             Strategy::Adaptive | Strategy::Measure if is_short() => {
                 self.shorter
                     .iter()
@@ -228,10 +228,10 @@ impl Decider {
                     .for_each(|(sum, one)| _ = sum.fetch_add(one, Relaxed));
                 return Err(RawReason::Short);
             }
-            Strategy::Fixed(codec) => By::Rule(self.table.index(codec).ok_or(RawReason::Rule)?),
+            Strategy::Fixed(codec) => By::Rule(self.table.index(codec).ok_or(RawReason::Settings)?),
             Strategy::Guided => {
                 let decided = self.guided.as_ref().and_then(|guided| codec(guided.decide(kind, len)));
-                By::Rule(decided.ok_or(RawReason::Rule)?)
+                By::Rule(decided.ok_or(RawReason::Settings)?)
             }
             Strategy::Adaptive => {
                 let now_ns = self.now_ns();
@@ -250,7 +250,7 @@ impl Decider {
                 let admitted = self.selector().admit(kind, len).ok_or(RawReason::Idle)?;
                 By::Selector { admitted, send: false }
             }
-            Strategy::Ras => By::Ras(self.ras().admit(kind, len).ok_or(RawReason::Rule)?),
+            Strategy::Ras => By::Ras(self.ras().admit(kind, len).ok_or(RawReason::Settings)?),
         };
         Ok(Considered { kind, to, len, channel: None, by })
     }

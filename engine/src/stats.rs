@@ -218,7 +218,7 @@ impl Stats {
             .into_iter()
             .flat_map(move |kind| rows().map(move |row| (kind, row)))
             .map(|(kind, row)| {
-                let line = match row {
+                let line: Line = match row {
                     0 => RawReason::ALL.map(|reason| self.raw_of(kind, reason)).into_iter().sum(),
                     _ => self.row(kind, usize::from(row)),
                 };

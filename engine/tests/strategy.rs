@@ -166,7 +166,7 @@ fn raw_messages_are_counted_by_their_reason() {
         let _raw = engine.encode(raw, Kind::F64, Destination::OtherNode);
         engine.stats().raw().map(|(reason, line)| (reason, line.messages, line.raw_bytes)).collect::<Vec<_>>()
     };
-    assert_eq!(sent(&by("off", SameNode::Pass), &smooth(8000)), [(RawReason::Rule, 1, 8000)]);
+    assert_eq!(sent(&by("off", SameNode::Pass), &smooth(8000)), [(RawReason::Settings, 1, 8000)]);
     assert_eq!(sent(&fixed(), &noise(8000)), [(RawReason::Longer, 1, 8000)]);
     assert_eq!(sent(&fixed(), &smooth(8000)), []);
     let fast = by("adaptive", SameNode::Pass);

@@ -3,8 +3,8 @@
 /// Why a message is sent raw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RawReason {
-    /// By a rule of the strategy, which is not `adaptive`, or has no codec for such messages.
-    Rule,
+    /// By the settings: it is shorter than the threshold, stays inside a node, or the strategy has no codec for it.
+    Settings,
     /// Too short to gain on this network.
     Short,
     /// Not read, since earlier messages of its kind and length did not gain.
@@ -20,13 +20,13 @@ pub enum RawReason {
 impl RawReason {
     /// All of them, in the order of reports.
     pub const ALL: [Self; 6] =
-        [Self::Rule, Self::Short, Self::Idle, Self::Clock, Self::Estimate, Self::Longer];
+        [Self::Settings, Self::Short, Self::Idle, Self::Clock, Self::Estimate, Self::Longer];
 
     /// A few words for reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Rule => "by the strategy's rule",
+            Self::Settings => "by the settings",
             Self::Short => "too short to gain",
             Self::Idle => "like earlier ones without a gain",
             Self::Clock => "raw on trial, or found faster",
