@@ -36,7 +36,7 @@ pub unsafe extern "C" fn mpress_handshake_numbers(
         let empty = [0; MPRESS_HANDSHAKE_LEN];
         // SAFETY: guaranteed by the caller.
         let answer = unsafe { Answer::at(numbers.cast::<[u64; MPRESS_HANDSHAKE_LEN]>(), "numbers", empty) }?;
-        answer.store(job::said(settings.map(mpress_settings::get).as_ref()));
+        answer.store(job::proposal(settings.map(mpress_settings::get).as_ref()));
         Ok(())
     })
 }
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn mpress_handshake_mark(minima: *const u64, mark: *mut u8
         let minima = unsafe { memory::slice(minima, MPRESS_HANDSHAKE_LEN, "minima") }?;
         let minima = minima.first_chunk().ok_or_else(|| Error::null("minima"))?;
         let agreed =
-            job::heard(*minima).map_err(|why| Error::new(mpress_status::Disagreement, why.to_string()))?;
+            job::agreement(*minima).map_err(|why| Error::new(mpress_status::Disagreement, why.to_string()))?;
         answer.store(agreed.mark.0);
         Ok(())
     })

@@ -1,10 +1,9 @@
 //! `mpress doctor`: whether the messages of a job would be compressed, and if not, why.
 
-mod command;
 mod facts;
 mod judge;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
@@ -16,7 +15,7 @@ use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::{libraries, program};
+use crate::{command, libraries};
 use facts::Facts;
 use judge::Finding;
 
@@ -58,10 +57,8 @@ pub(crate) struct Options {
 pub(crate) enum Error {
     #[error(transparent)]
     Library(#[from] libraries::Error),
-    #[error("no program found in the command: `{0}` (give it as you would type it: mpirun -n 4 ./app)")]
-    NoProgram(String),
-    #[error("the command starts several programs (:); check each of them on its own")]
-    SeveralPrograms,
+    #[error(transparent)]
+    Command(#[from] command::Error),
     #[error("`{0}` did not end within {1} s (--timeout SECONDS waits longer)")]
     Hangs(String, u64),
     #[error("`{0}` cannot be started: {1}")]
@@ -78,15 +75,11 @@ pub(crate) fn run(options: &Options) -> Result<bool, Error> {
         return Ok(true);
     }
     let preload = preload?;
-    let words = || options.command.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
-    if command::is_mpmd(&options.command) {
-        return Err(Error::SeveralPrograms);
-    }
-    let is_program = |word: &OsString| program::find(word).is_ok();
-    let place = command::program(&options.command, is_program).ok_or_else(|| Error::NoProgram(words()))?;
+    let place = command::place(&options.command)?;
     let this = std::env::current_exe().unwrap_or_else(|_| "mpress".into());
-    let job =
-        command::job(&options.command, place, &this, &preload).ok_or_else(|| Error::NoProgram(words()))?;
+    let [doctor, on_rank, given, end] = ["doctor", "--on-rank", "--preload", "--"].map(OsStr::new);
+    let before = [this.as_os_str(), doctor, on_rank, given, preload.as_os_str(), end];
+    let job = command::with(&options.command, place, &before);
     let launcher =
         options.command.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
     let output = ended(job, &launcher, options.timeout)?;

@@ -3,7 +3,9 @@
 #![deny(unsafe_code)]
 
 mod bars;
+mod bench;
 mod calibrate;
+mod command;
 mod detect;
 mod doctor;
 mod elf;
@@ -19,6 +21,7 @@ mod replay;
 mod report;
 mod run;
 mod sides;
+mod similar;
 mod version;
 
 use std::process::ExitCode;
@@ -43,6 +46,7 @@ enum Command {
     Run(run::Options),
     Calibrate(calibrate::Options),
     Doctor(doctor::Options),
+    Bench(bench::Options),
     Replay(replay::Options),
     Predict(predict::Options),
     Report(report::Options),
@@ -90,6 +94,7 @@ fn main() -> ExitCode {
                 }
             };
         }
+        Command::Bench(options) => return exit(bench::run(&options)),
         Command::Replay(options) => return exit(replay::run(&options)),
         Command::Predict(options) => return exit(predict::run(&options)),
         Command::Manual(options) => return exit(manual::run::<Cli>(&options)),

@@ -5,14 +5,16 @@ use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use crate::similar;
+
 /// Why a program cannot be run.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Error {
     #[error("no program given")]
     None,
-    #[error("`{0}` is not found")]
+    #[error("`{0}` is not found{}", similar::program(.0.as_ref()))]
     NotFound(String),
-    #[error("`{0}` is not found in PATH")]
+    #[error("`{0}` is not found in PATH{}", similar::program(.0.as_ref()))]
     NotInPath(String),
     #[error("`{0}` cannot be executed: {1}")]
     NotExecutable(String, String),

@@ -9,6 +9,7 @@ mod simulate;
 mod table;
 
 use clap::{Args, ValueEnum};
+pub(crate) use input::datatype;
 use input::Input;
 use measure::{Caches, measure};
 use mpress::Knowledge;

@@ -2,6 +2,7 @@
 
 mod chart;
 mod page;
+mod spread;
 mod tables;
 mod text;
 mod units;
@@ -16,13 +17,16 @@ use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use mpress::report::JobReport;
 
+use crate::similar;
+
 /// Show the reports of jobs, as text and as an HTML page
 ///
 /// A job writes its report at its end if it is run with
 ///
-///     MPRESS_REPORT=full MPRESS_REPORT_FILE=NAME.json
+///     mpress run --report-file NAME.json
 ///
-/// Several reports are compared; speedups are against the first.
+/// Several reports are compared; speedups are against the first. Runs of the same
+/// program, ranks and strategy are one line, with their spread.
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Options {
@@ -38,7 +42,7 @@ pub(crate) struct Options {
 /// What failed.
 #[derive(Debug, thiserror::Error)]
 enum Error {
-    #[error("{}: {why}", .file.display())]
+    #[error("{}: {why}{}", .file.display(), similar::file(.file))]
     Read { file: PathBuf, why: io::Error },
     #[error("{}: not a report of mpress in JSON: {why}", .file.display())]
     Foreign { file: PathBuf, why: String },

@@ -38,6 +38,10 @@ pub(crate) struct Options {
     #[arg(long, value_enum, value_name = "WHAT")]
     report: Option<Report>,
 
+    /// Write the full report to this file, as JSON if its name ends in .json, and print a summary
+    #[arg(long, value_name = "FILE")]
+    report_file: Option<PathBuf>,
+
     /// What to do with messages inside a node [default: pass]
     #[arg(long, value_enum, value_name = "WHAT")]
     same_node: Option<SameNode>,
@@ -185,6 +189,9 @@ fn prepare(options: &Options) -> Result<Command, Error> {
     if let Some(report) = options.report {
         command.env("MPRESS_REPORT", report.value());
     }
+    if let Some(file) = &options.report_file {
+        command.env("MPRESS_REPORT_FILE", file);
+    }
     if let Some(same_node) = options.same_node {
         command.env("MPRESS_SAME_NODE", same_node.value());
     }
@@ -202,6 +209,9 @@ fn prepare(options: &Options) -> Result<Command, Error> {
     }
     let settings = mpress::Settings::from_vars(vars)?;
     command.envs(settings.paths());
+    if options.report_file.is_some() && options.report.is_none() && settings.report == mpress::Report::None {
+        command.env("MPRESS_REPORT", Report::Summary.value());
+    }
     if !settings.disable {
         let is_first = launcher::rank().is_none_or(|rank| rank == 0);
         settings.check_files(is_first).map_err(Error::File)?;

@@ -46,6 +46,11 @@ fn a_rank_says_what_it_finds_and_the_program_does_not_run() {
         assert!(stdout.contains(words), "`{words}` is not in:\n{stdout}");
     }
     assert!(!mark.exists());
+
+    let (status, stdout, stderr) = doctor(&dir, &["env", "MPRESS_SAME_NODE=pass", "true"]);
+    assert_eq!(status, Some(0), "nothing is wrong with one node: {stdout}{stderr}");
+    let note = "note  messages: none would be compressed: all ranks are on one node";
+    assert!(stdout.lines().any(|line| line.starts_with(note)), "{stdout}");
 }
 
 #[test]
@@ -56,7 +61,6 @@ fn what_is_wrong_is_the_exit_status() {
         assert_eq!(status, Some(1), "{stdout}{stderr}");
         assert!(stdout.lines().any(|line| line.starts_with("WRONG") && line.contains(words)), "{stdout}");
     };
-    fails("MPRESS_SAME_NODE=pass", "on one node");
     fails("MPRESS_SAME_NODE=often", "expected pass or compress");
     fails("MPRESS_STRATEGY=off", "MPRESS_STRATEGY is off");
     fails("MPRESS_HEURISTICS=/no/such", ": /no/such/network.toml: No such file");
@@ -101,6 +105,8 @@ fn without_an_answer_there_is_one_line() {
     };
     fails(&dir, &["false", "true"], "`false` started no rank");
     fails(&dir, &["env", "no-such-program"], "no program found in the command: `env no-such-program`");
+    let near = dir.join("libmpres.so").display().to_string();
+    fails(&dir, &["env", &near], &format!("(did you mean {}?)", dir.join("libmpress.so").display()));
     fails(&dir, &["/no/such/launcher", "true"], "`/no/such/launcher` cannot be started");
     fails(Path::new("/no/such"), &["env", "true"], "MPRESS_LIBDIR");
     fails(&dir, &["env", "true", ":", "true"], "several programs");

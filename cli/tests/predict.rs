@@ -235,6 +235,27 @@ fn a_distribution_of_many_numbers_is_a_short_line() {
 }
 
 #[test]
+fn it_says_whether_looking_ahead_can_pay() {
+    let says = |name: &str, line: &dyn Fn(usize) -> String, words: &str| {
+        let lines: String = (0..400).map(line).collect();
+        let output = predict(&[], &[&file(name, [COLUMNS, &lines].concat().as_bytes(), true)]);
+        let text = String::from_utf8(output.stdout).unwrap();
+        let answer = text.split("MPRESS_PREDICT").nth(1).and_then(|rest| rest.lines().nth(1)).unwrap();
+        assert!(answer.contains(words), "`{words}` is not in: {answer}");
+    };
+    let call = |seq: usize, source: i32, tag: usize, count: usize| {
+        format!("{seq},0x10,{source},{tag},{count},MPI_DOUBLE,0x20,0,recv\n")
+    };
+    let long = (32 << 10) / 8;
+    says("ahead-long", &|seq| call(seq, 1, seq % 2, if seq % 4 < 2 { long } else { 3 }), "perhaps: 50.0 % of");
+    says("ahead-short", &|seq| call(seq, 1, seq % 2, long - 1), "no: no receive call");
+    says("ahead-any", &|seq| call(seq, -1, seq % 2, long), "no: no receive call");
+    // No tag follows from those before it.
+    let random = |seq: usize| (seq as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).swap_bytes() as usize % 30_000;
+    says("ahead-random", &|seq| call(seq, 1, random(seq), long), "no: only");
+}
+
+#[test]
 fn names_of_programs_are_quoted_in_csv() {
     let folder = folder("predict-names");
     let name = "a,\"b\".2";

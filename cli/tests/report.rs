@@ -102,18 +102,21 @@ fn a_report_is_printed_and_made_a_page() {
     assert_eq!(line(&text, "@ Bytes saved"), "@ Bytes saved : 3,412,081 (10.2 %)");
     assert_eq!(
         line(&text, "@ Verdict"),
-        "@ Verdict : saved 10 % of bytes; estimated 6 % of communication time"
+        "@ Verdict : lulesh2.0: saved 10.2 % of bytes; estimated 6.3 % of communication time"
     );
+    let lines: Vec<_> = text.lines().take(3).collect();
+    assert!(lines[1].starts_with("@ Verdict"), "{text}");
+    assert!(lines[2].ends_with("# computing 62.1 %, = MPI 34.1 %, * coding 3.7 %"), "{text}");
     assert_eq!(line(&text, "int32 rice"), "int32 rice 7 911,564 268,798 3.391 0.002140 0.001429");
     assert_eq!(line(&text, "total"), "total 3,497 33,413,416 30,001,335 1.114 0.011433 0.003210");
     assert_eq!(line(&text, "96 KiB to 128 KiB 16"), "96 KiB to 128 KiB 16 2,067,300 610,431 3.387 0.004291");
     assert_eq!(line(&text, "2,583"), "2,583 1.5 KiB no limit", "the window");
-    assert_eq!(line(&text, "gain, from what came out"), "gain, from what came out 0.017986 6.3 %");
+    assert_eq!(line(&text, "gain, from the results"), "gain, from the results 0.017986 6.3 %");
     assert_eq!(text.lines().last(), Some("page: run.html"));
     assert!(!text.contains("@--- Comparison"));
 
     let page = place.page("run.html");
-    assert!(page.contains("<h1>saved 10 % of bytes; estimated 6 % of communication time</h1>"));
+    assert!(page.contains("<h1>lulesh2.0: saved 10.2 % of bytes; estimated 6.3 % of communication time</h1>"));
     for number in
         ["33,413,416", "30,001,335", "1.114", "268,798", "1.59 MB", "16 KiB", "lulesh2.0", "run.json"]
     {
@@ -128,8 +131,9 @@ fn a_report_is_printed_and_made_a_page() {
     ] {
         assert!(page.contains(title), "{title}");
     }
-    // Kinds and codecs, shares, messages and bytes for each of two destinations, two windows, the gain.
-    assert_eq!(page.matches("<svg").count(), 1 + 1 + 2 * 2 + 2 + 1);
+    // The ranks' time, kinds and codecs, shares, messages and bytes for each of two destinations, two windows, the gain.
+    assert_eq!(page.matches("<svg").count(), 1 + 1 + 1 + 2 * 2 + 2 + 1);
+    assert!(page.contains("computing: 62.1 % of ranks&#39; time"));
     assert!(page.contains("prefers-color-scheme: dark"));
 }
 
@@ -148,7 +152,11 @@ fn several_reports_are_compared() {
     let printed = succeeds(&place.report(&["--html", "both.htm", "a.json", "b.json"]).output().unwrap());
     assert_eq!(printed.lines().last(), Some("page: both.htm"));
     let page = place.page("both.htm");
-    assert_eq!(page.matches("<h3>saved 10 %").count(), 2);
+    assert_eq!(page.matches(": saved 10.2 %").count(), 2);
+    let runs = &printed[printed.find("@--- Runs of the same job").unwrap()..];
+    assert_eq!(line(runs, "slow adaptive"), "slow adaptive 1 0.098 0.098 0.098 0.500 0.500 0.500");
+    assert_eq!(runs.matches("a single run").count(), 2, "{runs}");
+    assert_eq!(page.matches("says nothing about mpress").count(), 1);
     for name in ["a.json", "b.json", "2 reports compared", "lulesh2.0", "slow"] {
         assert!(page.contains(name), "{name}");
     }
@@ -181,6 +189,8 @@ fn files_that_are_no_reports_do_not_keep_others_back() {
 
     let output = place.report(&["none.json"]).output().unwrap();
     assert_eq!(fails(&output, &["none.json"]), "");
+    let output = place.report(&["god.json"]).output().unwrap();
+    assert_eq!(fails(&output, &["(did you mean good.json?)"]), "");
     assert!(!place.0.join("none.html").exists());
 }
 

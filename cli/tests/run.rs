@@ -199,6 +199,10 @@ fn what_cannot_be_run_is_said_in_one_line() {
     let orphan = place.file("orphan", "#!/no/such/interpreter\n", 0o755);
     fails(&mut place.run(&["--", "no-such-program"]), 127, &["`no-such-program`", "PATH"]);
     fails(&mut place.run(&["--", "./no/such"]), 127, &["`./no/such`"]);
+    let (near, there) = (place.0.join("orphna").display().to_string(), format!("(did you mean {orphan}?)"));
+    fails(&mut place.run(&["--", &near]), 127, &[&near, &there]);
+    let mut here = place.run(&["--", "orphan"]);
+    fails(here.current_dir(&place.0), 127, &["`orphan`", "PATH (did you mean ./orphan?)"]);
     fails(&mut place.run(&["--", &plain]), 126, &[&plain]);
     fails(&mut place.run(&["--", &orphan]), 127, &[&orphan]);
     let mut elsewhere = place.run(&["--", "env"]);
@@ -235,7 +239,7 @@ fn a_wrong_setting_is_refused_before_the_program_starts() {
     for name in ["MPRESS_REPORT_FILE", "MPRESS_GUIDE", "MPRESS_LINKS"] {
         let line = |file: &str, why: &str| format!("mpress: {file} cannot be written: {why}");
         let (new, inside) = (format!("{none}/r.json"), format!("{text}/r.json"));
-        wrong(&[], name, &new, &line(&new, "No such file or directory"));
+        wrong(&[], name, &new, &line(&new, &format!("No such file or directory (os error 2): {none}")));
         if name != "MPRESS_LINKS" {
             wrong(&[], name, &inside, &line(&inside, "Not a directory"));
         }
@@ -244,6 +248,26 @@ fn a_wrong_setting_is_refused_before_the_program_starts() {
     file("memory.toml", "Dear diary\n");
     file("network.toml", "Dear diary\n");
     wrong(&[], "MPRESS_HEURISTICS", &folder, &format!("{folder}/network.toml: line 1: "));
+}
+
+#[test]
+fn a_report_file_comes_with_a_summary() {
+    let place = Place::new("report-file");
+    let given = |options: &[&str], variable_of: &str| {
+        let mut command = place.run(options);
+        let output = command.current_dir(&place.0).args(["--", "env"]).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        variable(&output, variable_of)
+    };
+    let options = ["--report-file", "r.json"];
+    let file = place.0.join("r.json").display().to_string();
+    assert_eq!(given(&options, "MPRESS_REPORT_FILE"), Some(file));
+    assert_eq!(given(&options, "MPRESS_REPORT").as_deref(), Some("summary"));
+    let full = [&options[..], &["--report", "full"]].concat();
+    assert_eq!(given(&full, "MPRESS_REPORT").as_deref(), Some("full"));
+    assert_eq!(given(&[], "MPRESS_REPORT"), None);
+    let mut missing = place.run(&["--report-file", "/no/such/r.json", "--", "env"]);
+    fails(&mut missing, 2, &["/no/such/r.json cannot be written", ": /no/such"]);
 }
 
 #[test]

@@ -6,11 +6,12 @@ use crate::frame::SHORTEST;
 use crate::knowledge::Knowledge;
 use crate::memory::Channel;
 use crate::settings::{SameNode, Settings};
+use crate::stats::RawReason;
 use crate::strategy::Strategy;
 use crate::traffic::Passage;
 use mpress_codec::Kind;
 use mpress_selector::{
-    Admitted, Behaviour, ByTheClock, Choice, Decision, Gain, Guided, Link, Offer, Probe, Ras, Selector,
+    Admitted, Behaviour, TrialResult, Choice, Decision, Gain, Guided, Link, Offer, Probe, Ras, Selector,
     Tally, Thresholds, Transfer,
 };
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -107,6 +108,11 @@ impl Plan {
         if let Decided::Selector(decision) = &mut self.decided {
             decision.refers = true;
         }
+    }
+
+    /// Why the message is sent raw if it is not encoded: no codec was chosen, or a rule has chosen one that does not encode messages of this kind.
+    pub(crate) fn raw_reason(&self) -> RawReason {
+        if self.codec.is_none() { RawReason::Estimate } else { RawReason::Settings }
     }
 
     /// A part of the message to encode before the decision.
@@ -215,40 +221,52 @@ impl Decider {
         to == Destination::SameNode && self.same_node == SameNode::Pass
     }
 
-    /// Decides whether to read a message: by this strategy, or by that of the process.
+    /// Decides whether to read a message: by this strategy, or by that of the process. Otherwise returns why not.
     pub(crate) fn consider(
         &self,
         strategy: Option<Strategy>,
         kind: Kind,
         to: Destination,
         len: usize,
-    ) -> Option<Considered> {
+    ) -> Result<Considered, RawReason> {
         if len < self.threshold || self.passes(to) {
-            return None;
+            return Err(RawReason::Settings);
         }
         let is_short = || len < self.least[kind as usize].load(Relaxed) as usize;
         let by = match strategy.unwrap_or(self.strategy) {
-            Strategy::Off => return None,
+            Strategy::Off => return Err(RawReason::Settings),
             Strategy::Adaptive | Strategy::Measure if is_short() => {
                 self.shorter
                     .iter()
                     .zip([1, len as u64])
                     .for_each(|(sum, one)| _ = sum.fetch_add(one, Relaxed));
-                return None;
+                return Err(RawReason::Short);
             }
-            Strategy::Fixed(codec) => By::Rule(self.table.index(codec)?),
-            Strategy::Guided => By::Rule(codec(self.guided.as_ref()?.decide(kind, len))?),
+            Strategy::Fixed(codec) => By::Rule(self.table.index(codec).ok_or(RawReason::Settings)?),
+            Strategy::Guided => {
+                let decided = self.guided.as_ref().and_then(|guided| codec(guided.decide(kind, len)));
+                By::Rule(decided.ok_or(RawReason::Settings)?)
+            }
             Strategy::Adaptive => {
-                let admitted = match self.now_ns() {
-                    Some(now_ns) => self.selector().admit_at(kind, len, now_ns)?,
-                    None => self.selector().admit(kind, len)?,
+                let now_ns = self.now_ns();
+                let mut selector = self.selector();
+                let admitted = match now_ns {
+                    Some(now_ns) => selector.admit_at(kind, len, now_ns),
+                    None => selector.admit(kind, len),
+                };
+                let Some(admitted) = admitted else {
+                    let by_the_clock = now_ns.is_some_and(|now_ns| selector.sends_raw(now_ns));
+                    return Err(if by_the_clock { RawReason::Clock } else { RawReason::Idle });
                 };
                 By::Selector { admitted, send: true }
             }
-            Strategy::Measure => By::Selector { admitted: self.selector().admit(kind, len)?, send: false },
-            Strategy::Ras => By::Ras(self.ras().admit(kind, len)?),
+            Strategy::Measure => {
+                let admitted = self.selector().admit(kind, len).ok_or(RawReason::Idle)?;
+                By::Selector { admitted, send: false }
+            }
+            Strategy::Ras => By::Ras(self.ras().admit(kind, len).ok_or(RawReason::Settings)?),
         };
-        Some(Considered { kind, to, len, channel: None, by })
+        Ok(Considered { kind, to, len, channel: None, by })
     }
 
     /// Decides what to do with a message. Of a long message, the beginning suffices.
@@ -293,9 +311,9 @@ impl Decider {
         self.tell(|selector| selector.passed(bytes, waited, elapsed));
     }
 
-    pub(crate) fn came(&self, bytes: usize, time: Duration, sent: Duration) {
+    pub(crate) fn arrived(&self, bytes: usize, time: Duration, sent: Duration) {
         let [time, sent] = [time, sent].map(nanoseconds);
-        self.tell(|selector| selector.came(bytes, time, sent));
+        self.tell(|selector| selector.arrived(bytes, time, sent));
     }
 
     pub(crate) fn set_link(&self, link: Link) {
@@ -321,8 +339,8 @@ impl Decider {
         Gain { raw_ns: gain.raw_ns + shorter_ns, ..gain }
     }
 
-    pub(crate) fn by_the_clock(&self) -> Option<ByTheClock> {
-        self.selector().by_the_clock()
+    pub(crate) fn trial_result(&self) -> Option<TrialResult> {
+        self.selector().trial_result()
     }
 
     /// The compression window of a kind by the Run-time Adaptive Strategy, and its history.

@@ -14,11 +14,11 @@ use crate::guide::Record;
 use crate::knowledge::Knowledge;
 use crate::memory::{Channel, Memory};
 use crate::settings::Settings;
-use crate::stats::{Counters, Stats};
+use crate::stats::{Counters, RawReason, Stats};
 use crate::strategy::Strategy;
 use crate::traffic::{self, Traffic};
 use mpress_codec::{CodecId, DecodeErrorKind, Encode, Kind, Out, encode_into_with};
-use mpress_selector::{ByTheClock, Gain, Link, Tally, Thresholds};
+use mpress_selector::{TrialResult, Gain, Link, Tally, Thresholds};
 use std::mem::MaybeUninit;
 use std::ops::{Deref, Range};
 use std::path::PathBuf;
@@ -134,11 +134,13 @@ impl Engine {
         to: Destination,
         len: usize,
     ) -> Option<Considered> {
-        let considered = self.decider.consider(strategy, kind, to, len);
-        if considered.is_none() {
-            self.counters.sent(kind, None, to, len, len, Duration::ZERO);
+        match self.decider.consider(strategy, kind, to, len) {
+            Ok(considered) => Some(considered),
+            Err(reason) => {
+                self.counters.sent(kind, Err(reason), to, len, len, Duration::ZERO);
+                None
+            }
         }
-        considered
     }
 
     /// The second half of [`encode`](Self::encode). `raw` must have the length that was considered; otherwise returns `None`.
@@ -160,7 +162,7 @@ impl Engine {
     ) -> Option<Buffer> {
         let len = raw.len();
         let Some(setting) = plan.codec.and_then(|codec| self.table.setting(codec, kind)) else {
-            self.counters.sent(kind, None, to, len, len, Duration::ZERO);
+            self.counters.sent(kind, Err(plan.raw_reason()), to, len, len, Duration::ZERO);
             return None;
         };
         let start = Instant::now();
@@ -184,7 +186,8 @@ impl Engine {
         (wire_len, time): (usize, Duration),
     ) {
         self.decider.encoded(plan, wire_len, time);
-        self.counters.sent(kind, by.map(|setting| setting.index), to, len, wire_len, time);
+        let codec = by.map(|setting| setting.index).ok_or(RawReason::Longer);
+        self.counters.sent(kind, codec, to, len, wire_len, time);
         if plan.refers && by.is_some() {
             self.counters.referred(len, wire_len);
         }
@@ -374,8 +377,8 @@ impl Engine {
     /// The result of the trials by the clock: the factor by which this process was faster with messages as the adaptive strategy decides than with
     /// raw ones. `None` if there were too few trials.
     #[must_use]
-    pub fn by_the_clock(&self) -> Option<ByTheClock> {
-        self.decider.by_the_clock()
+    pub fn trial_result(&self) -> Option<TrialResult> {
+        self.decider.trial_result()
     }
 
     /// The lengths between which the strategy `ras` considers messages of this kind, and their history.

@@ -53,9 +53,9 @@ pub enum Disagreement {
 }
 
 /// The words of this process in the handshake, with these settings; pass `None` if its settings are invalid. All processes must take part and compute
-/// the minimum of each word, which is passed to [`heard`].
+/// the minimum of each word, which is passed to [`agreement`].
 #[must_use]
-pub fn said(settings: Option<&Settings>) -> [u64; WORDS] {
+pub fn proposal(settings: Option<&Settings>) -> [u64; WORDS] {
     // The minimum of a number and the minimum of its opposite are opposites of each other only if all processes gave the same number. Each process
     // draws the fifth word at random.
     let Some(settings) = settings else { return [0; WORDS] };
@@ -74,7 +74,7 @@ pub fn said(settings: Option<&Settings>) -> [u64; WORDS] {
 ///
 /// # Errors
 /// The difference.
-pub fn heard(least: [u64; WORDS]) -> Result<Agreed, Disagreement> {
+pub fn agreement(least: [u64; WORDS]) -> Result<Agreed, Disagreement> {
     let [build, opposite_build, common, opposite_common, random, no_words, of_others @ ..] = least;
     if build == 0 {
         return Err(Disagreement::Wrong);
@@ -289,7 +289,7 @@ mod tests {
 
     /// The agreement of two processes with these settings.
     fn both(one: &Settings, other: &Settings) -> Result<bool, Disagreement> {
-        heard(least(&[said(Some(one)), said(Some(other))])).map(|agreed| agreed.wants_words)
+        agreement(least(&[proposal(Some(one)), proposal(Some(other))])).map(|agreed| agreed.wants_words)
     }
 
     /// A network that gives a rank 4 MB/s, and the length of the last message. All ranks report the times of that rate, however long an exchange took
@@ -335,17 +335,17 @@ mod tests {
     #[test]
     fn who_says_the_same_has_one_mark() {
         let settings = Settings::default();
-        let all = [said(Some(&settings)), said(Some(&settings.clone())), said(Some(&settings))];
-        let agreed = heard(least(&all)).unwrap();
-        assert_eq!(heard(least(&all)), Ok(agreed));
-        assert_ne!(heard(least(&all[..1])), heard(least(&all[1..2])), "drawn at random");
+        let all = [proposal(Some(&settings)), proposal(Some(&settings.clone())), proposal(Some(&settings))];
+        let agreed = agreement(least(&all)).unwrap();
+        assert_eq!(agreement(least(&all)), Ok(agreed));
+        assert_ne!(agreement(least(&all[..1])), agreement(least(&all[1..2])), "drawn at random");
         assert!(!agreed.wants_words);
     }
 
     #[test]
     fn words_are_the_same_as_signed_numbers() {
         for _ in 0..100 {
-            assert!(said(Some(&Settings::default())).iter().all(|word| *word <= LARGEST));
+            assert!(proposal(Some(&Settings::default())).iter().all(|word| *word <= LARGEST));
         }
     }
 
@@ -398,15 +398,15 @@ mod tests {
         ] {
             assert_eq!(both(&settings, &other), Err(Disagreement::Settings), "{other:?}");
         }
-        let ours = said(Some(&settings));
+        let ours = proposal(Some(&settings));
         let mut another_build = ours;
         another_build[..2].copy_from_slice(&[ours[0] ^ 1 << 62, opposite(ours[0] ^ 1 << 62)]);
         for (of, why) in [
-            (vec![ours, said(None)], Disagreement::Wrong),
-            (vec![said(None), said(None)], Disagreement::Wrong),
+            (vec![ours, proposal(None)], Disagreement::Wrong),
+            (vec![proposal(None), proposal(None)], Disagreement::Wrong),
             (vec![ours, another_build], Disagreement::Versions),
         ] {
-            assert_eq!(heard(least(&of)), Err(why));
+            assert_eq!(agreement(least(&of)), Err(why));
         }
     }
 }

@@ -38,7 +38,7 @@ pub use mpress_codec::{CodecId, Decode, DecodeError, DecodeErrorKind, Encode, Ki
 pub use mpress_selector as selector;
 pub use settings::{Predict, Reduce, Report, SameNode, Settings, SettingsError, Streams};
 pub use spread::Spread;
-pub use stats::{Line, Stats};
+pub use stats::{Line, RawReason, Stats};
 pub use strategy::{Strategy, StrategyError};
 pub use stream::{FRONT, SentAt, Stream};
 

@@ -14,7 +14,7 @@ pub use tables::{Subject, Tables, communicators};
 
 use crate::engine::{Destination, Engine};
 use crate::settings::{SameNode, Settings};
-use crate::stats::{Line, Stats};
+use crate::stats::{Line, RawReason, Stats};
 use mpress_codec::Kind;
 use mpress_selector::Thresholds;
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,9 @@ pub struct JobReport {
     pub total: Counts,
     /// By element kind and codec.
     pub codecs: Vec<CodecCounts>,
+    /// The messages sent raw, by the reason.
+    #[serde(default)]
+    pub raw: Vec<RawCounts>,
     /// Those that referred to earlier ones; `None` if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub referring: Option<Counts>,
@@ -137,6 +140,17 @@ pub struct CodecCounts {
     pub counts: Counts,
 }
 
+/// Messages that were sent raw.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RawCounts {
+    /// Why they were not compressed.
+    pub reason: String,
+    /// Their number.
+    pub messages: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
 /// Counted messages for a destination.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DestinationCounts {
@@ -210,7 +224,7 @@ impl Share {
         // Negative gains wrap around; their sum is correct again.
         let [expected, measured, raw] =
             [gain.expected_ns, gain.measured_ns, gain.raw_ns].map(|ns| (ns as i64).cast_unsigned());
-        let words = [[expected, measured, raw].as_slice(), &clock::words(engine.by_the_clock())].concat();
+        let words = [[expected, measured, raw].as_slice(), &clock::words(engine.trial_result())].concat();
         Self { words: [&words[..], stats.as_words()].concat() }
     }
 
@@ -295,6 +309,7 @@ impl JobReport {
             },
             total,
             codecs: codecs.collect(),
+            raw: stats.raw().map(|(reason, line)| raw_counts(reason, &line)).collect(),
             referring: Some(stats.referring()).filter(|line| line.messages > 0).map(|line| counts(&line)),
             destinations: destinations.into_iter().filter(|to| to.total.messages > 0).collect(),
             windows: windows.collect(),
@@ -303,6 +318,15 @@ impl JobReport {
             prediction: about.prediction,
             in_mpi: about.in_mpi.clone(),
             verdict: verdict(&total, &gain, about, settings),
+        }
+    }
+
+    /// The program's name and the verdict, as one line.
+    #[must_use]
+    pub fn headline(&self) -> String {
+        match &*self.job.program {
+            "" => self.verdict.clone(),
+            program => format!("{program}: {}", self.verdict),
         }
     }
 
@@ -374,6 +398,10 @@ fn counts(line: &Line) -> Counts {
     }
 }
 
+fn raw_counts(reason: RawReason, line: &Line) -> RawCounts {
+    RawCounts { reason: reason.name().into(), messages: line.messages, bytes: line.raw_bytes }
+}
+
 fn threshold(thresholds: &Thresholds) -> Threshold {
     let empty = thresholds.smallest >= thresholds.end;
     Threshold {
@@ -385,6 +413,9 @@ fn threshold(thresholds: &Thresholds) -> Threshold {
 
 /// With less communication than this, in seconds over all ranks, a percentage is meaningless: a single trial of a codec is a large part of it.
 const WORTH_A_WORD_S: f64 = 1e-3;
+
+/// A smaller percentage is rounded to 0.0.
+const SHOWN: f64 = 0.05;
 
 fn verdict(total: &Counts, gain: &Gain, about: &About, settings: &Settings) -> String {
     if total.messages == 0 && about.nodes == 1 && settings.same_node == SameNode::Pass {
@@ -400,18 +431,18 @@ fn verdict(total: &Counts, gain: &Gain, about: &About, settings: &Settings) -> S
     let saved = (1.0 - 1.0 / total.ratio()) * 100.0;
     let would = if settings.strategy == crate::Strategy::Measure { "would have " } else { "" };
     let bytes =
-        if saved >= 0.5 { format!("{would}saved {saved:.0} % of bytes") } else { "saved no bytes".into() };
+        if saved >= SHOWN { format!("{would}saved {saved:.1} % of bytes") } else { "saved no bytes".into() };
     if let Some(clock) = gain.clock {
         return format!("{bytes}; {}", clock.text());
     }
     let part = gain.measured_s / gain.raw_s * 100.0;
-    if gain.raw_s < WORTH_A_WORD_S || part.abs() < 0.5 {
+    if gain.raw_s < WORTH_A_WORD_S || part.abs() < SHOWN {
         bytes
     } else if part > 0.0 {
         let judged = settings.clock && settings.strategy == crate::Strategy::Adaptive;
         let unconfirmed = if judged { ", not confirmed by the clock" } else { "" };
-        format!("{bytes}; estimated {part:.0} % of communication time{unconfirmed}")
+        format!("{bytes}; estimated {part:.1} % of communication time{unconfirmed}")
     } else {
-        format!("{bytes}; lost an estimated {:.0} % of communication time", -part)
+        format!("{bytes}; {would}lost an estimated {:.1} % of communication time", -part)
     }
 }

@@ -1,5 +1,9 @@
 //! Message statistics: by element kind and codec, by destination and by length.
 
+mod reason;
+
+pub use reason::RawReason;
+
 use crate::codecs::Table;
 use crate::engine::Destination;
 use mpress_codec::Kind;
@@ -33,9 +37,17 @@ fn by_size(size: SizeClass, to: Destination) -> usize {
     (size.index() * Destination::ALL.len() + to as usize) * FIELDS
 }
 
-/// The index of the first counter of a row of the table, or of raw messages, and a kind.
-fn by_codec(kind: Kind, codec: Option<Offer>, to: Destination) -> usize {
-    let row = usize::from(codec.unwrap_or(0));
+/// The row of messages that are sent raw for this reason. The first is that of raw messages in the table, which also has those received; the others
+/// follow the table's `rows`.
+fn raw_row(rows: usize, reason: RawReason) -> usize {
+    match reason as usize {
+        0 => 0,
+        other => rows + other - 1,
+    }
+}
+
+/// The index of the first counter of a row and a kind.
+fn by_row(kind: Kind, row: usize, to: Destination) -> usize {
     (BY_SIZE + row * BY_KIND + kind as usize * Destination::ALL.len() + to as usize) * FIELDS
 }
 
@@ -43,20 +55,23 @@ impl Counters {
     /// Counters for the codecs of this table, all zero.
     pub(crate) fn of(table: Arc<Table>) -> Self {
         // The last ones are for messages that refer to earlier ones.
-        let words = (BY_SIZE + table.len() * BY_KIND + 1) * FIELDS;
+        let rows = table.len() + RawReason::ALL.len() - 1;
+        let words = (BY_SIZE + rows * BY_KIND + 1) * FIELDS;
         Self { table, words: (0..words).map(|_| AtomicU64::new(0)).collect() }
     }
 
+    /// Counts a sent message, with its codec or the reason why it has none.
     pub(crate) fn sent(
         &self,
         kind: Kind,
-        codec: Option<Offer>,
+        codec: Result<Offer, RawReason>,
         to: Destination,
         raw: usize,
         wire: usize,
         time: Duration,
     ) {
-        for at in [by_codec(kind, codec, to), by_size(SizeClass::of(raw), to)] {
+        let row = codec.map_or_else(|reason| raw_row(self.table.len(), reason), usize::from);
+        for at in [by_row(kind, row, to), by_size(SizeClass::of(raw), to)] {
             self.words[at + MESSAGES].fetch_add(1, Relaxed);
             self.words[at + RAW_BYTES].fetch_add(raw as u64, Relaxed);
             self.words[at + WIRE_BYTES].fetch_add(wire as u64, Relaxed);
@@ -83,7 +98,7 @@ impl Counters {
         raw: usize,
         time: Duration,
     ) {
-        let at = by_codec(kind, codec, Destination::OtherNode);
+        let at = by_row(kind, usize::from(codec.unwrap_or(0)), Destination::OtherNode);
         self.words[at + DECODED].fetch_add(messages, Relaxed);
         self.words[at + DECODED_BYTES].fetch_add(raw as u64, Relaxed);
         self.words[at + DECODE_NS].fetch_add(nanoseconds(time), Relaxed);
@@ -186,6 +201,16 @@ impl Stats {
         Line::of(&self.words[at..at + FIELDS])
     }
 
+    /// A row and kind, for all destinations.
+    fn row(&self, kind: Kind, row: usize) -> Line {
+        Destination::ALL.map(|to| self.at(by_row(kind, row, to))).into_iter().sum()
+    }
+
+    /// The messages of a kind that were sent raw for this reason.
+    fn raw_of(&self, kind: Kind, reason: RawReason) -> Line {
+        self.row(kind, raw_row(self.table.len(), reason))
+    }
+
     /// The lines by kind and codec, including `raw`, that are not all zero.
     pub fn lines(&self) -> impl Iterator<Item = (Kind, &'static str, Line)> + '_ {
         let rows = || (0..=Offer::MAX).take(self.table.len());
@@ -193,11 +218,21 @@ impl Stats {
             .into_iter()
             .flat_map(move |kind| rows().map(move |row| (kind, row)))
             .map(|(kind, row)| {
-                let line =
-                    Destination::ALL.map(|to| self.at(by_codec(kind, Some(row), to))).into_iter().sum();
+                let line: Line = match row {
+                    0 => RawReason::ALL.map(|reason| self.raw_of(kind, reason)).into_iter().sum(),
+                    _ => self.row(kind, usize::from(row)),
+                };
                 (kind, self.table.name(row), line)
             })
             .filter(|(_, _, line): &(_, _, Line)| !line.is_zero())
+    }
+
+    /// The messages that were sent raw, by the reason; reasons without messages are left out.
+    pub fn raw(&self) -> impl Iterator<Item = (RawReason, Line)> + '_ {
+        RawReason::ALL
+            .into_iter()
+            .map(|reason| (reason, Kind::ALL.map(|kind| self.raw_of(kind, reason)).into_iter().sum()))
+            .filter(|(_, line): &(_, Line)| line.messages > 0)
     }
 
     /// The messages sent to a destination, by length, shortest first; lines that are all zero are left out.

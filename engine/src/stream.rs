@@ -28,7 +28,7 @@ pub(crate) const MAX_CHUNK: usize = 1 << 20;
 const STEP: usize = 8;
 
 /// When a chunk was sent, by its sender's clock in microseconds, modulo 2^32. Time in which the MPI does not accept a chunk should not count, because
-/// the network causes it. Layers that write this time show their receivers how fast the network is ([`Engine::came`](crate::Engine::came)).
+/// the network causes it. Layers that write this time show their receivers how fast the network is ([`Engine::arrived`](crate::Engine::arrived)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentAt(u32);
 

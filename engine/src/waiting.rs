@@ -2,7 +2,7 @@
 //! [`during`], and reports what was sent, received, encoded and decoded in them.
 //!
 //! Only waiting calls in which long frames were completely sent or received count ([`Engine::waited`]). The time for encoding and decoding in these
-//! calls is subtracted. For messages in chunks, [`Pace`] measures how fast they arrive ([`Engine::came`]).
+//! calls is subtracted. For messages in chunks, [`Pace`] measures how fast they arrive ([`Engine::arrived`]).
 
 mod pace;
 
@@ -55,7 +55,7 @@ fn call() -> u64 {
 }
 
 /// Counts the arrival of a chunk of this many bytes. Returns this moment, if it is in a waiting call.
-fn came(bytes: usize) -> Option<Moment> {
+fn arrived(bytes: usize) -> Option<Moment> {
     let before = CALL.get();
     let came = before.came + bytes;
     CALL.set(Call { came, ..before });
@@ -124,14 +124,14 @@ mod tests {
 
     /// The moments at which two chunks arrive in one call.
     fn two_chunks() -> [Moment; 2] {
-        during(&Engine::default(), || [1000, 500].map(|bytes| came(bytes).unwrap()))
+        during(&Engine::default(), || [1000, 500].map(|bytes| arrived(bytes).unwrap()))
     }
 
     #[test]
     fn moments_of_different_calls_and_threads_are_not_compared() {
         let [first, last] = two_chunks();
         assert_eq!(last.since(&first).map(|(bytes, _)| bytes), Some(500));
-        assert!(came(7).is_none(), "outside of a call");
+        assert!(arrived(7).is_none(), "outside of a call");
         let elsewhere = std::thread::spawn(two_chunks).join().unwrap();
         for other in two_chunks().into_iter().chain(elsewhere) {
             assert!(other.since(&first).is_none() && last.since(&other).is_none());
@@ -141,9 +141,9 @@ mod tests {
     #[test]
     fn a_call_within_a_call_does_not_end_it() {
         let bytes = during(&Engine::default(), || {
-            let first = came(1000).unwrap();
+            let first = arrived(1000).unwrap();
             two_chunks();
-            came(300).unwrap().since(&first).map(|(bytes, _)| bytes)
+            arrived(300).unwrap().since(&first).map(|(bytes, _)| bytes)
         });
         assert_eq!(bytes, Some(300));
     }

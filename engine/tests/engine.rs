@@ -227,6 +227,8 @@ fn counters_and_report() {
     };
     let report = report::JobReport::new(&about, &Settings::default(), &sum, &engine);
     assert_eq!((report.total.messages, report.total.raw_bytes), (6, 144_000));
+    let raw = report::RawCounts { reason: "not shorter when compressed".into(), messages: 3, bytes: 120_000 };
+    assert_eq!(report.raw, [raw]);
     assert_eq!(report.destinations[0].sizes.iter().map(|size| size.counts.messages).sum::<u64>(), 6);
 
     assert_eq!(report.text(Report::None), "");
@@ -240,6 +242,7 @@ fn counters_and_report() {
     let full = report.text(Report::Full);
     assert!(full.contains("diffpack-balanced") && full.contains("p: 4 ranks on 2 nodes, 5.000 s"), "{full}");
     assert!(full.contains("not considered: 7 reductions\n"), "{full}");
+    assert!(full.contains("raw messages: 3 (120.0 kB) not shorter when compressed\n"), "{full}");
     assert!(
         full.contains("in MPI: 1.000 s on average over the ranks, from 0.500 s to 1.500 s\n")
             && full.contains(
@@ -288,7 +291,8 @@ fn counters_and_report() {
     assert_eq!(deliver(Report::Summary, None), (vec![summary.trim_end().to_owned()], None));
     assert_eq!(deliver(Report::None, Some("a.json")), (vec![], Some(json)));
     assert_eq!(deliver(Report::None, Some("a.txt")), (vec![], Some(full.clone())));
-    assert_eq!(deliver(Report::Summary, Some("a.txt")), (vec![], Some(summary)));
+    assert_eq!(deliver(Report::Summary, Some("a.txt")), (vec![summary.trim_end().to_owned()], Some(full.clone())));
+    assert_eq!(deliver(Report::Full, Some("a.txt")), (vec![summary.trim_end().to_owned()], Some(full.clone())));
     let (printed, written) = deliver(Report::None, Some("missing/a.txt"));
     assert!(printed[0].ends_with("; here is the report:") && written.is_none(), "{printed:?}");
     assert_eq!(printed[1], full.trim_end());

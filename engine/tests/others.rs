@@ -129,9 +129,9 @@ fn settings(rows: &[&'static Row], strategy: &str) -> Settings {
 
 /// The agreement of processes with these settings.
 fn agreement(all: &[&Settings]) -> Agreed {
-    let words = all.iter().map(|settings| job::said(Some(settings)));
+    let words = all.iter().map(|settings| job::proposal(Some(settings)));
     let least = words.reduce(|a, b| std::array::from_fn::<_, WORDS, _>(|i| a[i].min(b[i])));
-    job::heard(least.unwrap()).unwrap()
+    job::agreement(least.unwrap()).unwrap()
 }
 
 /// The engine of a process with these settings, and of one with `others`.

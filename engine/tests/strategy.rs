@@ -5,7 +5,7 @@
 mod support;
 
 use mpress::report::{About, JobReport, Share};
-use mpress::{CodecId, Destination, Engine, Kind, Knowledge, Record, SameNode, Settings, Strategy};
+use mpress::{CodecId, Destination, Engine, Kind, Knowledge, RawReason, Record, SameNode, Settings, Strategy};
 use support::{by, codec_of, fixed, noise, receive, smooth, wire};
 
 #[test]
@@ -158,6 +158,27 @@ fn a_fast_network_gets_raw_messages() {
     for _ in 0..20 {
         assert_eq!(codec_of(&engine, &raw, Kind::F64, Destination::OtherNode), CodecId::RAW);
     }
+}
+
+#[test]
+fn raw_messages_are_counted_by_their_reason() {
+    let sent = |engine: &Engine, raw: &[u8]| {
+        let _raw = engine.encode(raw, Kind::F64, Destination::OtherNode);
+        engine.stats().raw().map(|(reason, line)| (reason, line.messages, line.raw_bytes)).collect::<Vec<_>>()
+    };
+    assert_eq!(sent(&by("off", SameNode::Pass), &smooth(8000)), [(RawReason::Settings, 1, 8000)]);
+    assert_eq!(sent(&fixed(), &noise(8000)), [(RawReason::Longer, 1, 8000)]);
+    assert_eq!(sent(&fixed(), &smooth(8000)), []);
+    let fast = by("adaptive", SameNode::Pass);
+    fast.set_link(mpress::selector::Link { latency_us: 1.0, bandwidth_mb_s: 50_000.0 });
+    assert_eq!(sent(&fast, &smooth(2000)), [(RawReason::Short, 1, 2000)]);
+
+    let engine = adaptive();
+    (0..50).for_each(|_| _ = sent(&engine, &noise(100_000)));
+    let stats = engine.stats();
+    let raw: u64 = stats.raw().map(|(_, line)| line.messages).sum();
+    assert_eq!(stats.lines().filter(|(_, codec, _)| *codec == "raw").map(|(.., line)| line.messages).sum::<u64>(), raw);
+    assert_eq!(raw, 50);
 }
 
 #[test]

@@ -87,7 +87,7 @@ impl Observed {
 
     /// Records a train: `bytes` bytes that arrived within `ns` nanoseconds, while the rank only waited for them, and were sent within `sent_ns`. The
     /// sixth fastest of the latest sixteen gives the bandwidth, so a slower network is detected after eleven trains, a faster one after six.
-    pub(crate) fn came(&mut self, bytes: usize, ns: f64, sent_ns: f64) {
+    pub(crate) fn arrived(&mut self, bytes: usize, ns: f64, sent_ns: f64) {
         if bytes == 0 || ns.is_nan() || ns <= 0.0 || sent_ns.is_nan() || sent_ns < 0.0 {
             return;
         }

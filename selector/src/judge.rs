@@ -45,13 +45,13 @@ const FINE: f64 = 0.01;
 
 /// The comparison of both ways by the clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ByTheClock {
+pub struct TrialResult {
     /// How many times faster messages as decided are than raw ones.
     pub speedup: f64,
     /// The variance of the speedup, the square of its standard error.
     pub variance: f64,
     /// Whether the result is worth reporting: one way is certainly faster, or the error is so small that there is almost no difference.
-    pub tells: bool,
+    pub is_conclusive: bool,
 }
 
 /// The way that messages are sent.
@@ -144,6 +144,11 @@ impl Judge {
         self.round > 0 && on_trial(now_ns).1.is_some_and(|(way, _)| way != self.in_use)
     }
 
+    /// Whether messages are sent raw at this time.
+    pub(crate) fn sends_raw(&self, now_ns: u64) -> bool {
+        on_trial(now_ns).1.map_or(self.in_use, |(way, _)| way) == Way::Raw
+    }
+
     /// Adds a trial with these numbers of bytes.
     fn conclude(&mut self, decided: f64, raw: f64) {
         if decided <= 0.0 || raw <= 0.0 {
@@ -163,8 +168,8 @@ impl Judge {
         self.told.add(decided, raw);
     }
 
-    pub(crate) fn by_the_clock(&self) -> Option<ByTheClock> {
-        self.told.by_the_clock()
+    pub(crate) fn trial_result(&self) -> Option<TrialResult> {
+        self.told.trial_result()
     }
 }
 
@@ -186,7 +191,7 @@ impl Told {
         add(&mut self.squares, MEMORY * MEMORY, [decided * decided, decided * raw, raw * raw]);
     }
 
-    fn by_the_clock(&self) -> Option<ByTheClock> {
+    fn trial_result(&self) -> Option<TrialResult> {
         let ([trials, decided, raw], [decided_decided, decided_raw, raw_raw]) = (self.sums, self.squares);
         if trials < TOLD {
             return None;
@@ -195,8 +200,8 @@ impl Told {
         let residuals = decided_decided - 2.0 * speedup * decided_raw + speedup * speedup * raw_raw;
         let variance = residuals.max(0.0) / (raw * raw);
         let difference = speedup - 1.0;
-        let tells = difference * difference >= CLEAR * CLEAR * variance || variance <= FINE * FINE;
-        (speedup.is_finite() && variance.is_finite()).then_some(ByTheClock { speedup, variance, tells })
+        let is_conclusive = difference * difference >= CLEAR * CLEAR * variance || variance <= FINE * FINE;
+        (speedup.is_finite() && variance.is_finite()).then_some(TrialResult { speedup, variance, is_conclusive })
     }
 }
 
@@ -241,8 +246,8 @@ mod tests {
         let mut judge = Judge::new();
         let raw = send(&mut judge, 0.0, 180.0, |way, r| if way == Way::Raw { 5.4e4 } else { 5e4 } * noise(r));
         assert!(judge.in_use() == Way::Decided && raw < 0.05, "{judge:?}: {raw}");
-        let clock = judge.by_the_clock().unwrap();
-        assert!((clock.speedup - 1.08).abs() < 0.02 && clock.tells, "{clock:?}");
+        let clock = judge.trial_result().unwrap();
+        assert!((clock.speedup - 1.08).abs() < 0.02 && clock.is_conclusive, "{clock:?}");
     }
 
     #[test]
@@ -312,7 +317,7 @@ mod tests {
                 let noise = |way: u64| 0.8 + 0.4 * uniform(seed, 2 * trial + way);
                 told.add(noise(0), noise(1));
             }
-            let clock = told.by_the_clock().unwrap();
+            let clock = told.trial_result().unwrap();
             (clock.speedup - 1.0).abs() > 2.0 * clock.variance.sqrt()
         });
         // 5 % of a normal distribution lies beyond two errors.

@@ -25,7 +25,7 @@ pub use decision::{Admitted, Choice, Decision, Offer, Probe};
 pub use estimate::{Packed, Transfer};
 pub use guided::{Guide, Guided};
 pub use heuristics::{Behaviour, Speed};
-pub use judge::ByTheClock;
+pub use judge::TrialResult;
 pub use link::{DEFAULT_LINK, Link};
 pub use ras::Ras;
 pub use recall::{Recall, Recalled};

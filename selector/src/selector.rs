@@ -5,7 +5,7 @@ use crate::costs::{Costs, fraction};
 use crate::decision::{Admitted, Choice, Decision, Offer, PROBE, Probe};
 use crate::estimate::{Packed, Transfer};
 use crate::heuristics::Behaviour;
-use crate::judge::{ByTheClock, Judge, Way};
+use crate::judge::{TrialResult, Judge, Way};
 use crate::link::Link;
 use crate::sample::{self, Level};
 use crate::size::SizeClass;
@@ -198,6 +198,12 @@ impl Selector {
         self.admit(kind, len).filter(|_| way == Way::Decided)
     }
 
+    /// Whether all messages are sent raw at this time: on trial by the clock, or because that was found to be faster.
+    #[must_use]
+    pub fn sends_raw(&self, now_ns: u64) -> bool {
+        self.judge.sends_raw(now_ns)
+    }
+
     /// Returns n if one in 2^n messages of this kind and length, which take this time raw, is read.
     #[inline(never)]
     fn rarity(&self, kind: Kind, len: usize, raw_ns: f64) -> u8 {
@@ -215,8 +221,8 @@ impl Selector {
 
     /// The comparison of messages as decided with raw ones by the clock; `None` while there have been too few trials.
     #[must_use]
-    pub fn by_the_clock(&self) -> Option<ByTheClock> {
-        self.judge.by_the_clock()
+    pub fn trial_result(&self) -> Option<TrialResult> {
+        self.judge.trial_result()
     }
 
     /// The second half of [`decide`](Self::decide), for an admitted message: the fastest way, according to a sample of the message.
@@ -316,8 +322,8 @@ impl Selector {
     /// Reports that `bytes` bytes from one or several processes arrived within `ns` nanoseconds, in which this process only waited for them, and that
     /// they were sent within `sent_ns`. If they took longer to arrive than to send, this shows the bandwidth; otherwise it shows only a lower bound.
     /// The network is assumed to send as fast as it receives.
-    pub fn came(&mut self, bytes: usize, ns: f64, sent_ns: f64) {
-        self.costs.network.came(bytes, ns, sent_ns);
+    pub fn arrived(&mut self, bytes: usize, ns: f64, sent_ns: f64) {
+        self.costs.network.arrived(bytes, ns, sent_ns);
         self.price();
     }
 

@@ -57,9 +57,9 @@ fn messages_that_are_not_read_count_in_both_ways() {
     let of = run(&mut selector, &kinds, 300.0, 0.8, &mut now);
     let rest = run(&mut selector, &kinds, 60.0, 0.8, &mut now);
     assert!(of > 5 * 15 * rest / 16, "{rest} in the last minute, {of} in five");
-    let clock = selector.by_the_clock().unwrap();
+    let clock = selector.trial_result().unwrap();
     assert!(
-        clock.tells && (clock.speedup - 1.0 / 0.9).abs() < 3.0 * clock.variance.sqrt().max(0.003),
+        clock.is_conclusive && (clock.speedup - 1.0 / 0.9).abs() < 3.0 * clock.variance.sqrt().max(0.003),
         "{clock:?}"
     );
 }
@@ -80,6 +80,9 @@ fn where_raw_messages_are_faster_the_record_says_raw() {
     assert!((late as f64) * 20.0 < all, "compression did not stop: {late} of {all}");
     let after = choices(&selector);
     assert!(matches!(after[..], [(Choice::Raw, messages)] if messages > before[0].1), "{after:?}");
+    // Of the next minute, all but trials.
+    let raw = (0..60_000).filter(|ms| selector.sends_raw(now as u64 + ms * 1_000_000)).count();
+    assert!((57_000..60_000).contains(&raw), "{raw} ms");
 }
 
 /// Two ranks exchange long messages over a fast network for 20 seconds. The arguments give the nanoseconds of an exchange if both compress, if

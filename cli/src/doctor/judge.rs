@@ -190,13 +190,14 @@ fn settings(ranks: &[Facts]) -> Vec<Finding> {
 
 /// Whether messages would be compressed.
 fn verdict(chosen: &Chosen, nodes: usize) -> Finding {
-    let no = |why: &str| Finding::Wrong(format!("messages: none would be compressed: {why}"));
+    let none = |why: &str| format!("messages: none would be compressed: {why}");
     if chosen.disabled {
-        no("MPRESS_DISABLE is 1")
+        Finding::Wrong(none("MPRESS_DISABLE is 1"))
     } else if chosen.off {
-        no("MPRESS_STRATEGY is off")
+        Finding::Wrong(none("MPRESS_STRATEGY is off"))
     } else if nodes < 2 && !chosen.same_node {
-        no("all ranks are on one node (MPRESS_SAME_NODE=compress is for trials)")
+        // As it should be there: nothing has to be changed.
+        Finding::Note(none("all ranks are on one node (MPRESS_SAME_NODE=compress is for trials)"))
     } else {
         let between = if chosen.same_node { "between all ranks" } else { "between nodes" };
         Finding::Well(format!("messages: those {between} would be compressed where that saves time"))
@@ -252,6 +253,17 @@ mod tests {
     }
 
     #[test]
+    fn a_job_on_one_node_is_a_note() {
+        let ranks = [facts(0, "n0"), facts(1, "n0")];
+        assert_eq!(wrong(&ranks), Vec::<String>::new());
+        let last = judge(&ranks, true).pop().unwrap().to_string();
+        assert!(last.starts_with("note  messages: none would be compressed: all ranks are on one node"), "{last}");
+        let mut off = ranks;
+        off.iter_mut().for_each(|facts| facts.settings.as_mut().unwrap().off = true);
+        assert!(wrong(&off)[0].contains("MPRESS_STRATEGY is off"));
+    }
+
+    #[test]
     fn what_is_in_the_way_is_found() {
         let two = || vec![facts(0, "n0"), facts(1, "n1")];
         let change = |change: fn(&mut Facts)| {
@@ -283,7 +295,6 @@ mod tests {
             ranks.iter_mut().for_each(change);
             wrong(&ranks).join("\n")
         };
-        assert!(all(|facts| facts.node = "n0".into()).contains("on one node"));
         assert!(all(|facts| facts.settings.as_mut().unwrap().disabled = true).contains("MPRESS_DISABLE"));
         assert!(all(|facts| facts.settings.as_mut().unwrap().off = true).contains("off"));
         assert!(all(|facts| facts.launcher = Some(Abi::OpenMpi)).contains("a job of its own"));

@@ -15,6 +15,9 @@ use std::path::PathBuf;
 pub(super) const WINDOWS: [usize; 21] =
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200];
 
+/// The length in bytes of a receive buffer from which `MPRESS_PREDICT=on` looks for its message ahead.
+const AHEAD_FROM: u64 = 32 << 10;
+
 /// The replacement strategies of windows, by name.
 pub(super) const REPLACE: [(&str, Replace); 3] =
     [("lru", Replace::LeastRecentlyUsed), ("fifo", Replace::FirstIn), ("lfu", Replace::LeastFrequentlyUsed)];
@@ -73,6 +76,8 @@ pub(super) struct Evaluated {
     /// Receive calls, and different messages.
     pub(super) calls: Spread,
     pub(super) messages: Spread,
+    /// The fraction of the calls for which the shim would look ahead.
+    pub(super) long: Spread,
     /// The distribution of the first rank.
     pub(super) distribution: Distribution,
     /// For each strategy of `REPLACE` and each size in `WINDOWS`.
@@ -89,6 +94,7 @@ impl Evaluated {
             run: run.clone(),
             calls: Spread::default(),
             messages: Spread::default(),
+            long: Spread::default(),
             distribution: Distribution::default(),
             windows: [[Outcomes::default(); WINDOWS.len()]; REPLACE.len()],
             predictors: names().map(|name| (name, Outcomes::default())).collect(),
@@ -110,6 +116,7 @@ impl Evaluated {
     fn add(&mut self, calls: &Calls, options: &Options) {
         self.calls.add(calls.len() as f64);
         self.messages.add(calls.messages.len() as f64);
+        self.long.add(calls.long(AHEAD_FROM) as f64 / calls.len().max(1) as f64);
         for ((_, replace), sizes) in REPLACE.into_iter().zip(&mut self.windows) {
             for (size, outcomes) in WINDOWS.into_iter().zip(sizes) {
                 let mut window = Window::new(replace, size);

@@ -1,6 +1,7 @@
 //! Traces of receive calls: grouping of files by run, and their contents.
 
 use super::Error;
+use crate::replay::datatype;
 use flate2::bufread::MultiGzDecoder;
 use mpress_predict::trace::{COLUMNS, Line, MOST_CALLS};
 use mpress_predict::{Envelope, Id, Interner, Tag};
@@ -44,6 +45,8 @@ pub(super) struct Calls {
     sites: Vec<Tag>,
     /// The message of each number.
     pub(super) messages: Vec<Envelope>,
+    /// The length in bytes of the receive buffer of each; `None` if the size of its datatype is not known.
+    buffers: Vec<Option<u64>>,
 }
 
 impl Calls {
@@ -59,6 +62,17 @@ impl Calls {
     /// A number for the site of a call.
     pub(super) fn site(&self, call: u32) -> Option<u16> {
         self.sites_of.get(call as usize).copied()
+    }
+
+    /// The number of calls that name their source, with a buffer of at least this length in bytes.
+    pub(super) fn long(&self, least: u64) -> usize {
+        let is_long: Vec<_> = self
+            .messages
+            .iter()
+            .zip(&self.buffers)
+            .map(|(message, buffer)| message.source >= 0 && buffer.is_some_and(|len| len >= least))
+            .collect();
+        self.ids.iter().filter(|id| is_long.get(**id as usize).copied().unwrap_or(false)).count()
     }
 
     /// The calls, grouped by site, in their order.
@@ -172,7 +186,7 @@ fn parse<R: BufRead>(lines: &mut Lines<R>, number: &mut u64) -> Result<Calls, Wh
         if calls.len() == MOST_CALLS {
             return Err(bad(&format_args!("more than {MOST_CALLS} calls are not read")));
         }
-        let datatype = match datatypes.get(line.datatype) {
+        let of_datatype = match datatypes.get(line.datatype) {
             Some(number) => *number,
             None => {
                 let next = u32::try_from(datatypes.len()).ok().filter(|_| datatypes.len() < MOST_NAMES);
@@ -186,7 +200,7 @@ fn parse<R: BufRead>(lines: &mut Lines<R>, number: &mut u64) -> Result<Calls, Wh
             count: line.count,
             source: line.source,
             tag: line.tag,
-            datatype,
+            datatype: of_datatype,
             comm: line.comm,
         };
         let id = ids
@@ -194,6 +208,8 @@ fn parse<R: BufRead>(lines: &mut Lines<R>, number: &mut u64) -> Result<Calls, Wh
             .ok_or_else(|| bad(&format_args!("more than {MOST_IDS} different messages")))?;
         if calls.messages.len() < ids.len() {
             calls.messages.push(message);
+            let size = datatype(line.datatype).map(|(_, bytes)| bytes as u64);
+            calls.buffers.push(size.map(|bytes| line.count.saturating_mul(bytes)));
         }
         let site = match sites.get(&line.site) {
             Some(site) => *site,

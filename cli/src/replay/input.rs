@@ -124,7 +124,7 @@ fn from_trace(path: &Path, payload: Option<&Path>) -> Result<Vec<Input>, Error> 
 }
 
 /// The kind and size of a datatype's elements, by its MPI name; elements of an unnamed type `derivedN` have N bytes.
-fn datatype(name: &str) -> Option<(Kind, usize)> {
+pub(crate) fn datatype(name: &str) -> Option<(Kind, usize)> {
     if let Some(bytes) = name.strip_prefix("derived") {
         return Some((Kind::Other, bytes.parse().ok()?));
     }

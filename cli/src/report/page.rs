@@ -2,10 +2,13 @@
 
 use super::Named;
 use super::chart::{Bar, Group, Share, bars, columns, key, shares, window};
-use super::tables::{Table, class, comparison, facts, is_estimated, is_measured_only, tables};
+use super::spread::{spread, warnings};
+use super::tables::{
+    Table, class, comparison, facts, is_estimated, is_measured_only, parts_of_time, tables,
+};
 use super::units::{bytes, count, fixed, percent, time};
 use super::xml::Xml;
-use mpress::report::{CodecCounts, Counts, DestinationCounts, Gain, JobReport};
+use mpress::report::{CodecCounts, Counts, DestinationCounts, JobReport};
 
 /// Colours of codecs; the codecs that sent the least share one colour.
 const COLOURS: [&str; 7] = ["c0", "c1", "c2", "c3", "c4", "c5", "c6"];
@@ -64,11 +67,16 @@ fn compare(xml: &mut Xml, reports: &[Named]) {
     key(xml, RAW_AND_WIRE.map(|(class, name)| (class, name.into())));
     bars(xml, "Raw and wire bytes of each job", &groups, bytes);
     table(xml, &comparison(reports));
+    table(xml, &spread(reports));
+    for warning in warnings(reports) {
+        xml.leaf("p", &[("class", &"warning")], &format!("Warning: {warning}."));
+    }
 }
 
 /// A report, with its verdict as a heading of this rank.
 fn whole(xml: &mut Xml, Named { file, report }: &Named, rank: &str) {
-    xml.leaf(rank, &[], &report.verdict);
+    xml.leaf(rank, &[], &report.headline());
+    times(xml, report);
     xml.element("table", &[("class", &"facts")], |xml| {
         for (name, value) in [("File", file.clone())].into_iter().chain(facts(report)) {
             xml.element("tr", &[], |xml| {
@@ -85,7 +93,7 @@ fn whole(xml: &mut Xml, Named { file, report }: &Named, rank: &str) {
         report.destinations.iter().for_each(|to| by_length(xml, report, to));
     }
     windows(xml, report);
-    gains(xml, &report.gain);
+    gains(xml, report);
     tables(report).iter().for_each(|each| table(xml, each));
 }
 
@@ -214,7 +222,17 @@ fn windows(xml: &mut Xml, report: &JobReport) {
     }
 }
 
-fn gains(xml: &mut Xml, gain: &Gain) {
+/// How the ranks have spent their time.
+fn times(xml: &mut Xml, report: &JobReport) {
+    let Some(parts) = parts_of_time(report) else { return };
+    let classes = ["other", "wire", "c1"];
+    let parts = parts.into_iter().zip(classes);
+    let parts = parts.map(|(part, class)| Share { class, name: part.name.into(), values: [part.seconds] });
+    shares(xml, "Computing, MPI and coding in the ranks' time", ["ranks' time"], &parts.collect::<Vec<_>>());
+}
+
+fn gains(xml: &mut Xml, report: &JobReport) {
+    let gain = &report.gain;
     if !is_estimated(gain) {
         return;
     }
@@ -222,9 +240,10 @@ fn gains(xml: &mut Xml, gain: &Gain) {
         let part = percent(value, gain.raw_s).map(|part| format!(", {part}")).unwrap_or_default();
         Group { name: name.into(), bars: vec![Bar { class, value, label: format!("{}{part}", time(value)) }] }
     };
-    heading(xml, "Gain: predicted, and from what came out");
+    heading(xml, "Gain: predicted, and from the results");
+    let would = if is_measured_only(report) { "that would have been " } else { "" };
     let whole = format!(
-        "Seconds saved on the way to other nodes, summed over ranks. Percent are of the {} that sending all raw would have taken.",
+        "Seconds {would}saved on the way to other nodes, summed over ranks. Percent are of the {} that sending all raw would have taken.",
         time(gain.raw_s)
     );
     xml.leaf("p", &[], &whole);
@@ -232,14 +251,14 @@ fn gains(xml: &mut Xml, gain: &Gain) {
         xml.leaf("p", &[], &format!("Compared in trials: {}.", clock.text()));
     }
     let groups =
-        [group("predicted", "raw", gain.predicted_s), group("from what came out", "wire", gain.measured_s)];
-    bars(xml, "Seconds gained, as predicted and from what came out", &groups, time);
+        [group("predicted", "raw", gain.predicted_s), group("from the results", "wire", gain.measured_s)];
+    bars(xml, "Seconds gained, as predicted and from the results", &groups, time);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpress::report::SizeCounts;
+    use mpress::report::{Gain, SizeCounts};
 
     fn sample() -> JobReport {
         JobReport::from_json(include_str!("../../tests/data/report.json")).unwrap()
@@ -280,6 +299,9 @@ mod tests {
         report.total = Counts::default();
         report.codecs.clear();
         report.destinations.clear();
+        let (_, charts) = checked(vec![report.clone()]);
+        assert_eq!(charts, 1, "the ranks' time");
+        report.in_mpi = None;
         let (page, charts) = checked(vec![report]);
         assert_eq!(charts, 0);
         assert!(page.contains("nothing to draw"));
@@ -329,7 +351,9 @@ mod tests {
         report.job.strategy = "measure".into();
         let (page, _) = checked(vec![report]);
         assert_eq!(page.matches("wire bytes, as they would have been").count(), 3);
-        assert!(!checked(vec![sample()]).0.contains("would have been"));
+        assert!(page.contains("Would have saved") && page.contains("Seconds that would have been saved"));
+        let (page, _) = checked(vec![sample()]);
+        assert!(!page.contains("would have been") && !page.contains("Would have saved"));
     }
 
     #[test]

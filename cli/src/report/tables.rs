@@ -2,7 +2,7 @@
 
 use super::Named;
 use super::units::{count, fixed, length, percent, seconds, time};
-use mpress::report::{Counts, Gain, InMpi, JobReport, SizeCounts, Window};
+use mpress::report::{Counts, Gain, InMpi, JobReport, RawCounts, SizeCounts, Window};
 use mpress::selector::SizeClass;
 
 /// A table. Each row has one cell per column.
@@ -17,7 +17,33 @@ pub(super) struct Table {
 }
 
 /// Shown instead of a missing number.
-const NONE: &str = "-";
+pub(super) const NONE: &str = "-";
+
+/// A part of the ranks' time.
+pub(super) struct Part {
+    pub(super) name: &'static str,
+    /// Summed over the ranks.
+    pub(super) seconds: f64,
+}
+
+impl Part {
+    /// As a fraction of this time.
+    pub(super) fn percent(&self, whole: f64) -> String {
+        percent(self.seconds, whole).unwrap_or_else(|| NONE.into())
+    }
+}
+
+/// The ranks' time: outside calls of MPI, in them without coding, and coding. `None` if the calls were not measured.
+pub(super) fn parts_of_time(report: &JobReport) -> Option<[Part; 3]> {
+    let in_mpi = report.in_mpi.as_ref()?.ranks_s.iter().sum::<f64>();
+    let all = report.job.seconds * report.job.ranks as f64;
+    // Coding is done inside the calls.
+    let coding = report.total.encode_s + report.total.decode_s;
+    let parts = [("computing", all - in_mpi), ("MPI", in_mpi - coding), ("coding", coding)];
+    let parts = parts.map(|(name, seconds)| Part { name, seconds: seconds.max(0.0) });
+    let whole: f64 = parts.iter().map(|part| part.seconds).sum();
+    (whole > 0.0 && whole.is_finite()).then_some(parts)
+}
 
 /// The job and its totals.
 pub(super) fn facts(report: &JobReport) -> Vec<(&'static str, String)> {
@@ -39,7 +65,7 @@ pub(super) fn facts(report: &JobReport) -> Vec<(&'static str, String)> {
         ("Raw bytes", count(total.raw_bytes)),
         ("Wire bytes", count(total.wire_bytes)),
         ("Ratio", fixed(total.ratio())),
-        ("Bytes saved", saved(total)),
+        (if is_measured_only(report) { "Would have saved" } else { "Bytes saved" }, saved(total)),
         ("Encoding", of_ranks(total.encode_s)),
         ("Decoding", of_ranks(total.decode_s)),
     ];
@@ -93,7 +119,7 @@ fn saved(counts: &Counts) -> String {
 
 /// Everything that was counted.
 pub(super) fn tables(report: &JobReport) -> Vec<Table> {
-    let mut tables = vec![by_codec(report)];
+    let mut tables = vec![by_codec(report), by_reason(report)];
     for to in &report.destinations {
         tables.push(by_length(&format!("Messages to {} by length", to.destination), &to.sizes, &to.total));
     }
@@ -131,6 +157,21 @@ fn by_codec(report: &JobReport) -> Table {
         names: 2,
         rows,
         has_total: true,
+    }
+}
+
+fn by_reason(report: &JobReport) -> Table {
+    let all: u64 = report.raw.iter().fold(0, |sum, raw| sum.saturating_add(raw.bytes));
+    let row = |raw: &RawCounts| {
+        let part = percent(raw.bytes as f64, all as f64).unwrap_or_else(|| NONE.into());
+        vec![raw.reason.clone(), count(raw.messages), count(raw.bytes), part]
+    };
+    Table {
+        title: "Raw messages by reason".into(),
+        columns: vec!["reason", "messages", "bytes", "of all raw"],
+        names: 1,
+        rows: report.raw.iter().map(row).collect(),
+        has_total: false,
     }
 }
 
@@ -204,7 +245,7 @@ fn gain(gain: &Gain) -> Table {
     if is_estimated(gain) {
         rows.extend([
             row("gain, predicted", gain.predicted_s),
-            row("gain, from what came out", gain.measured_s),
+            row("gain, from the results", gain.measured_s),
         ]);
     }
     if let Some(clock) = &gain.clock {

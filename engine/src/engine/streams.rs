@@ -143,7 +143,7 @@ impl Engine {
         let stream =
             setting.and_then(|setting| Stream::new(id, (setting.id(), setting.number), kind, len, chunk));
         let (Some(setting), Some(stream)) = (setting, stream) else {
-            self.counters.sent(kind, None, to, len, len, Duration::ZERO);
+            self.counters.sent(kind, Err(plan.raw_reason()), to, len, len, Duration::ZERO);
             return Ok(Outgoing::Raw);
         };
         let start = Instant::now();
@@ -246,9 +246,9 @@ impl Engine {
 
     /// Reports that `bytes` bytes of tails from other nodes arrived within `time`, while this process only waited for them, and that a sender sent
     /// its part of them within `sent` ([`SentAt`](crate::SentAt)). From this the selector learns the bandwidth.
-    pub fn came(&self, bytes: usize, time: Duration, sent: Duration) {
+    pub fn arrived(&self, bytes: usize, time: Duration, sent: Duration) {
         if bytes >= traffic::TRAIN {
-            self.decider.came(bytes, time, sent);
+            self.decider.arrived(bytes, time, sent);
         }
     }
 

@@ -1,6 +1,6 @@
 //! The results of the trials by the clock, over all ranks.
 
-use mpress_selector::ByTheClock;
+use mpress_selector::TrialResult;
 use serde::{Deserialize, Serialize};
 
 /// The results for the whole program: now and then, all messages of the job were sent raw for a moment; the bytes sent then are compared with those
@@ -23,11 +23,11 @@ const FACTOR: f64 = 1e-9;
 const CERTAIN: f64 = 3.0;
 
 /// The contribution of a rank: whether it has enough trials, whether they have a result, and the result.
-pub(super) fn words(clock: Option<ByTheClock>) -> [u64; WORDS] {
+pub(super) fn words(clock: Option<TrialResult>) -> [u64; WORDS] {
     let whole = |factor: f64| (factor / FACTOR) as u64;
     match clock {
         None => [0; WORDS],
-        Some(clock) if !clock.tells => [1, 0, 0, 0],
+        Some(clock) if !clock.is_conclusive => [1, 0, 0, 0],
         Some(clock) => [1, 1, whole(clock.speedup), whole(clock.variance.sqrt())],
     }
 }
@@ -71,8 +71,8 @@ mod tests {
     use super::*;
     use std::array;
 
-    fn rank(speedup: f64, error: f64, tells: bool) -> [u64; WORDS] {
-        words(Some(ByTheClock { speedup, variance: error * error, tells }))
+    fn rank(speedup: f64, error: f64, is_conclusive: bool) -> [u64; WORDS] {
+        words(Some(TrialResult { speedup, variance: error * error, is_conclusive }))
     }
 
     fn sum(ranks: &[[u64; WORDS]]) -> Option<Clock> {

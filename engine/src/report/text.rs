@@ -32,21 +32,24 @@ impl JobReport {
         if how == Report::Full {
             self.details(&mut text);
         }
-        let _ = writeln!(text, "{}", self.verdict);
+        let _ = writeln!(text, "{}", self.headline());
         text.lines().fold(String::new(), |text, line| text + "mpress: " + line + "\n")
     }
 
-    /// Prints the report with `print`, or writes it to the file in the settings: as JSON if the name ends in `.json`, otherwise as text, in full
-    /// unless a shorter form was asked for. If the file cannot be written, prints why, and the report.
+    /// Prints the report with `print`, or writes all of it to the file in the settings: as JSON if the name ends in `.json`, otherwise as text. Then
+    /// `print` gets at most the summary. If the file cannot be written, prints why, and the report.
     pub fn deliver(&self, settings: &Settings, print: impl Fn(&str)) {
         let Some(file) = &settings.report_file else { return print(self.text(settings.report).trim_end()) };
         let how = if settings.report == Report::None { Report::Full } else { settings.report };
         let is_json = file.extension().is_some_and(|extension| extension == "json");
-        let text = if is_json { self.to_json() } else { Ok(self.text(how)) };
-        if let Err(why) = text.and_then(|text| std::fs::write(file, text).map_err(|error| error.to_string()))
-        {
-            print(&format!("mpress: {}: {why}; here is the report:", file.display()));
-            print(self.text(how).trim_end());
+        let text = if is_json { self.to_json() } else { Ok(self.text(Report::Full)) };
+        match text.and_then(|text| std::fs::write(file, text).map_err(|error| error.to_string())) {
+            Ok(()) if settings.report == Report::None => {}
+            Ok(()) => print(self.text(Report::Summary).trim_end()),
+            Err(why) => {
+                print(&format!("mpress: {}: {why}; here is the report:", file.display()));
+                print(self.text(how).trim_end());
+            }
         }
     }
 
@@ -71,6 +74,10 @@ impl JobReport {
         heading(text, "kind   codec");
         for line in &self.codecs {
             row(text, &format!("{:<6} {}", line.kind, line.codec), &line.counts);
+        }
+        if !self.raw.is_empty() {
+            let each = self.raw.iter().map(|raw| format!("{} ({}) {}", raw.messages, bytes(raw.bytes), raw.reason));
+            let _ = writeln!(text, "raw messages: {}", each.collect::<Vec<_>>().join(", "));
         }
         if let Some(counts) = &self.referring {
             let (messages, [raw, wire]) = (counts.messages, [counts.raw_bytes, counts.wire_bytes].map(bytes));
@@ -119,7 +126,7 @@ impl JobReport {
         let gain = &self.gain;
         let _ = writeln!(
             text,
-            "gain over {:.3} s of sending raw between nodes: predicted {:.3} s, estimated from what came out {:.3} s",
+            "gain over {:.3} s of sending raw between nodes: predicted {:.3} s, estimated from the results {:.3} s",
             gain.raw_s, gain.predicted_s, gain.measured_s
         );
         if let Some(clock) = &gain.clock {

@@ -51,8 +51,9 @@ impl Settings {
                 return Err(wrong(&"it is a folder"));
             }
             // With the dot, a file in place of the folder is an error.
-            let folder = file.parent().unwrap_or(file).join(".");
-            std::fs::metadata(folder).map_err(|error| wrong(&error))?;
+            let folder = file.parent().unwrap_or(file);
+            let missing = |error| wrong(&format_args!("{error}: {}", folder.display()));
+            std::fs::metadata(folder.join(".")).map_err(missing)?;
         }
         Ok(())
     }
@@ -99,6 +100,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         std::fs::write(&file, "").unwrap();
+        let inside = Settings { report_file: Some("/no/such/r.json".into()), ..Settings::default() };
+        assert!(inside.check_files(true).unwrap_err().ends_with(": /no/such"), "the folder is named");
         let report = |place: PathBuf| Settings { report_file: Some(place), ..Settings::default() };
         let learning = |place: PathBuf| Settings { guide: Some(place), ..Settings::default() };
         let links = |place: PathBuf| Settings { links: Some(place), ..Settings::default() };

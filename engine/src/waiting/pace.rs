@@ -31,12 +31,12 @@ impl Pace {
     }
 
     /// Reports that the next chunk has arrived.
-    pub fn came(&mut self, chunk: &[u8]) {
+    pub fn arrived(&mut self, chunk: &[u8]) {
         let missed = self.missed.take().filter(|missed| missed.0 == call());
         let prompt = |now: &Moment| {
             missed.is_some_and(|(.., missed)| now.at.saturating_duration_since(missed) <= PROMPT)
         };
-        let now = super::came(chunk.len()).filter(prompt).zip(SentAt::of(chunk));
+        let now = super::arrived(chunk.len()).filter(prompt).zip(SentAt::of(chunk));
         let Some((moment, _)) = now else { return };
         if self.first.is_none_or(|(first, _)| moment.since(&first).is_none()) {
             self.first = now.filter(|_| missed.is_some_and(|(_, looks, _)| looks >= LOOKS));
@@ -48,7 +48,7 @@ impl Pace {
     pub fn tell(&self, engine: &Engine) {
         let Some(((first, first_sent), (last, last_sent))) = self.first.zip(self.last) else { return };
         if let Some((bytes, time)) = last.since(&first) {
-            engine.came(bytes, time, last_sent.since(first_sent));
+            engine.arrived(bytes, time, last_sent.since(first_sent));
         }
     }
 }

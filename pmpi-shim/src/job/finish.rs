@@ -1,6 +1,6 @@
 //! The end of the job: the report in `MPI_Finalize`, and the record of decisions.
 
-use crate::job::profile;
+use crate::job::{profile, program};
 use crate::messages::streams::Arriving;
 use crate::messages::uncompressed;
 use crate::mpi::span::ask_with;
@@ -11,7 +11,6 @@ use mpress::report::{About, InMpi, JobReport, Prediction, Share, communicators};
 use mpress::{Engine, Predict, Record, Settings};
 use mpress_record::Recorded;
 use std::ffi::{c_int, c_void};
-use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -184,7 +183,7 @@ fn report(job: &Job, engine: &Engine, mut ahead: [u64; 4]) {
         return;
     }
     let about = About {
-        program: program(),
+        program: program::name(),
         ranks: u64::try_from(job.ranks).unwrap_or(0),
         nodes: job.nodes as u64,
         time: job.start.elapsed(),
@@ -261,10 +260,4 @@ fn sum_over_ranks(words: &mut [u64]) -> bool {
     // SAFETY: two arrays of `count` numbers.
     let code = unsafe { PMPI_Reduce(from, to, count, UINT64_T, SUM, 0, all_ranks()) };
     code == SUCCESS && JOB.get().is_some_and(|job| job.rank == 0)
-}
-
-pub(crate) fn program() -> String {
-    let path = std::env::current_exe().ok();
-    let name = path.as_deref().and_then(Path::file_name);
-    name.map_or_else(|| "unknown".into(), |name| name.to_string_lossy().into_owned())
 }

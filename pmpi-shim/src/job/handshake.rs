@@ -33,7 +33,7 @@ pub(crate) fn handshake(
     (rank, size): (c_int, c_int),
     patience: Option<Duration>,
 ) -> Result<Agreement, c_int> {
-    let said = job::said(settings.as_ref().ok().filter(|_| doubt.is_none()));
+    let said = job::proposal(settings.as_ref().ok().filter(|_| doubt.is_none()));
     let place = usize::try_from(rank).map_err(|_| ERR_INTERN)?;
     let ranks = usize::try_from(size).map_err(|_| ERR_INTERN)?;
     // The words of the handshake, then a word for the host of each rank. This rank leaves those of others at
@@ -57,7 +57,7 @@ pub(crate) fn handshake(
     if let Some(doubt) = doubt {
         return Ok(Agreement::Doubtful(doubt));
     }
-    Ok(match (settings, job::heard(*least)) {
+    Ok(match (settings, job::agreement(*least)) {
         (Err(error), _) => Agreement::Doubtful(error.to_string()),
         (Ok(_), Ok(agreed)) => Agreement::Reached(agreed, job::nodes(hosts), job::place(hosts)),
         (Ok(_), Err(why)) => Agreement::Doubtful(why.to_string()),

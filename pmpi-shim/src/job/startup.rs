@@ -7,6 +7,7 @@ use crate::job::finish::{self, Job};
 use crate::job::handshake::{Agreement, handshake};
 use crate::job::measure;
 use crate::job::profile;
+use crate::job::program;
 use crate::job::standby;
 use crate::messages::agreed::Private;
 use crate::messages::budget::Pending;
@@ -187,7 +188,7 @@ fn make_engine(world: &World, settings: &Settings, private: &Private) -> Result<
 /// The recorder of this rank's calls, if enabled. One rank of each node prints errors.
 fn make_recorder(world: &World, settings: &Settings) -> Option<Recorder> {
     let ranks = u32::try_from(world.nodes.len()).ok()?;
-    let run = Run::new(&finish::program(), ranks, u32::try_from(world.rank).ok()?);
+    let run = Run::new(&program::name(), ranks, u32::try_from(world.rank).ok()?);
     Recorder::start(settings, &run, world.node(world.rank) == Some(world.rank))
 }
 

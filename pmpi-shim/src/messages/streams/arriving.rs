@@ -183,7 +183,7 @@ impl Arriving {
             Ok(status) => {
                 chunk.set_len(received_bytes(&status));
                 self.received += chunk.len();
-                self.pace.came(&chunk);
+                self.pace.arrived(&chunk);
                 if self.next + 1 == self.stream.chunks() {
                     waiting::received(self.received);
                     if context.world.other_node(self.tail.peer) {

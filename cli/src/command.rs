@@ -4,6 +4,17 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::Command;
 
+use crate::{program, similar};
+
+/// Why the program is not found in a command.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error("no program found in the command: `{0}`{1} (give it as you would type it: mpirun -n 4 ./app)")]
+    NoProgram(String, String),
+    #[error("the command starts several programs (:); give each of them on its own")]
+    SeveralPrograms,
+}
+
 /// Options of launchers whose values may be names of programs, and the number of their values. Values of other options are never mistaken for
 /// programs.
 const VALUES: [(&str, usize); 22] = [
@@ -31,8 +42,24 @@ const VALUES: [(&str, usize); 22] = [
     ("o", 1),
 ];
 
-/// The position of the program in the command: the first word after the launcher that is executable.
-pub(super) fn program(words: &[OsString], is_program: impl Fn(&OsString) -> bool) -> Option<usize> {
+/// The position of the program in the command.
+///
+/// # Errors
+/// If there is none, or several.
+pub(crate) fn place(words: &[OsString]) -> Result<usize, Error> {
+    if words.iter().any(|word| word == ":") {
+        return Err(Error::SeveralPrograms);
+    }
+    position(words, |word| program::find(word).is_ok()).ok_or_else(|| {
+        let command = words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
+        // After the launcher, the first word that is nearly a program.
+        let mut hints = words.iter().skip(1).map(|word| similar::program(word));
+        Error::NoProgram(command, hints.find(|hint| !hint.is_empty()).unwrap_or_default())
+    })
+}
+
+/// The first word after the launcher that is executable.
+fn position(words: &[OsString], is_program: impl Fn(&OsString) -> bool) -> Option<usize> {
     let mut index = 1;
     while let Some(word) = words.get(index) {
         if let Some(option) = word.to_str().and_then(|word| word.strip_prefix('-')) {
@@ -48,24 +75,18 @@ pub(super) fn program(words: &[OsString], is_program: impl Fn(&OsString) -> bool
     None
 }
 
-/// Whether the command starts several programs.
-pub(super) fn is_mpmd(words: &[OsString]) -> bool {
-    words.iter().any(|word| word == ":")
-}
-
 /// Whether the command starts the program at `place` with `mpress run`.
-pub(super) fn is_run(words: &[OsString], place: usize) -> bool {
+pub(crate) fn is_run(words: &[OsString], place: usize) -> bool {
     words.get(place..).is_some_and(|program| without_run(program).len() < program.len())
 }
 
-/// The command with this `mpress` at `place`. An existing `mpress run` is left out.
-pub(super) fn job(words: &[OsString], place: usize, mpress: &Path, preload: &Path) -> Option<Command> {
-    let (launcher, rest) = words.split_first()?;
-    let (options, program) = rest.split_at_checked(place.checked_sub(1)?)?;
+/// The command with these words before the program at `place`. An existing `mpress run` is left out.
+pub(crate) fn with(words: &[OsString], place: usize, before: &[&OsStr]) -> Command {
+    let (first, program) = words.split_at_checked(place).unwrap_or((words, &[]));
+    let (launcher, options) = first.split_first().map_or((OsStr::new(""), first), |(one, rest)| (one.as_os_str(), rest));
     let mut command = Command::new(launcher);
-    command.args(options).arg(mpress).args(["doctor", "--on-rank", "--preload"]).arg(preload).arg("--");
-    command.args(without_run(program));
-    Some(command)
+    command.args(options).args(before).args(without_run(program));
+    command
 }
 
 /// The program after `mpress run [...] --`.
@@ -99,7 +120,7 @@ mod tests {
             ("mpirun -genv env", None),
         ] {
             let command = words(command);
-            let found = program(&command, is_program).map(|index| command[index].to_str().unwrap());
+            let found = position(&command, is_program).map(|index| command[index].to_str().unwrap());
             assert_eq!(found, expected, "{command:?}");
         }
     }
@@ -107,16 +128,20 @@ mod tests {
     #[test]
     fn the_rest_of_the_command_stays() {
         let shown = |command: &str, place| {
-            let job = job(&words(command), place, Path::new("/bin/mpress"), Path::new("/lib/libmpress.so"))
-                .unwrap();
+            let before = ["/bin/mpress", "doctor", "--"].map(OsStr::new);
+            let job = with(&words(command), place, &before);
             let words: Vec<_> = job.get_args().map(|word| word.to_str().unwrap().to_owned()).collect();
             words.join(" ")
         };
-        let ours = "/bin/mpress doctor --on-rank --preload /lib/libmpress.so --";
+        let ours = "/bin/mpress doctor --";
         assert_eq!(shown("mpirun -n 4 ./app x", 3), format!("-n 4 {ours} ./app x"));
         assert_eq!(
             shown("mpirun /opt/mpress run --report full -- ./app -- x", 1),
             format!("{ours} ./app -- x")
         );
+        let plain = with(&words("srun mpress run -- ./app"), 1, &[]);
+        assert_eq!((plain.get_program(), plain.get_args().next()), (OsStr::new("srun"), Some(OsStr::new("./app"))));
+        assert!(matches!(place(&words("mpirun ./a : ./b")), Err(Error::SeveralPrograms)));
+        assert!(matches!(place(&words("mpirun -n 2 ./no-such-program")), Err(Error::NoProgram(..))));
     }
 }
