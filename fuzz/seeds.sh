@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes seeds from the codecs' golden files, all of which are in the repository. Each target gets the messages, the wires, or both, after the
-# header that it reads: codec, setting and length (`split` in src/lib.rs); for `frame`, the codec's id, kind and length; for `stateful`, a
-# channel's codec and setting, then pieces of a message as events of the channel; for `datatype` and `memory`, see the end.
+# header that it reads: codec, setting and length (`split` in src/lib.rs); for `frame`, the codec's id, the kind, and the lengths of note and
+# message; for `stateful`, a channel's codec and setting, then pieces of a message as events of the channel; for `datatype` and `memory`, see the end.
 set -eu
 cd "$(dirname "$0")/.."
 for target in roundtrip decode_hostile tiers_agree no_output_leak used_decoder frame stateful datatype memory; do
@@ -58,7 +58,9 @@ for wire in dfcm/tests/golden/*.dfcm* dfcm/tests/golden/*.lanes* diffpack/tests/
     for target in roundtrip tiers_agree no_output_leak used_decoder; do
         { bytes "$codec" "$setting" $((len % 256)) $((len / 256)); cat "$raw"; } > "fuzz/corpus/$target/$name.raw"
     done
-    { bytes "$id" 6 $((len % 256)) $((len / 256)) 0; cat "$wire"; } > "fuzz/corpus/frame/$name"
+    # Also with a note: from rank 0, without a number; it has dealt with none.
+    { bytes "$id" 6 0 $((len % 256)) $((len / 256)) 0; cat "$wire"; } > "fuzz/corpus/frame/$name"
+    { bytes "$id" 6 4 $((len % 256)) $((len / 256)) 0; cat "$wire"; bytes 0 0 0 1; } > "fuzz/corpus/frame/$name.noted"
 done
 for raw in dfcm/tests/golden/*.raw; do
     name=$(basename "$raw" .raw)
@@ -94,9 +96,11 @@ memory() {
 memory 0 1 "" > fuzz/corpus/memory/frames
 memory 15 3 "" > fuzz/corpus/memory/streams
 memory 8 1 "1 8 12 0 1 8 14 0" > fuzz/corpus/memory/lost
-# The number, the reference, `above`, and the payload.
-for at in 4 8 20 52; do
-    memory 5 1 "1 5 16 0 $at 0 1 0 0 0 18 0" > "fuzz/corpus/memory/changed.$at"
+# Of the note: the number, the reference, `above`; its length; the payload.
+for at in 1 2 3; do
+    memory 5 1 "1 5 16 0 $at 128 0 1 0 0 18 0" > "fuzz/corpus/memory/changed.$at"
 done
+memory 5 1 "1 5 16 0 0 128 1 0 0 0 18 0" > fuzz/corpus/memory/changed.length
+memory 5 1 "1 5 16 0 20 0 0 1 0 0 18 0" > fuzz/corpus/memory/changed.payload
 # The length of the chunks, from 4096 to 2048 bytes.
-memory 13 3 "1 13 16 0 49 0 24 0 0 0 18 0 18 0" > fuzz/corpus/memory/changed.stream
+memory 13 3 "1 13 16 0 9 0 0 24 0 0 18 0 18 0" > fuzz/corpus/memory/changed.stream

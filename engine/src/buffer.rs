@@ -56,17 +56,22 @@ impl Pool {
     /// # Errors
     /// If the system is out of memory.
     pub(crate) fn take(self: &Arc<Self>, room: usize) -> Result<Buffer, TryReserveError> {
-        self.take_within(room, usize::MAX)
+        self.take_within(room, usize::MAX).or_else(|_| {
+            let unused = std::mem::take(&mut *self.free());
+            drop(unused); // now that the pool is unlocked
+            self.take_within(room, usize::MAX)
+        })
     }
 
-    /// The same with room for at most `most` bytes, for a buffer that is kept for a long time.
+    /// The same with room for at most `most` bytes, for a buffer that is kept for a long time and that the caller can do without: if memory is short,
+    /// those that are kept for reuse stay.
+    ///
+    /// # Errors
+    /// If the system is out of memory.
     pub(crate) fn take_within(self: &Arc<Self>, room: usize, most: usize) -> Result<Buffer, TryReserveError> {
         let mut bytes = self.free().take(room, most).unwrap_or_default();
         if bytes.len() < room {
-            if bytes.try_reserve_exact(room).is_err() {
-                *self.free() = Free::default();
-                bytes.try_reserve_exact(room)?;
-            }
+            bytes.try_reserve_exact(room)?;
             bytes.resize(room, 0);
         }
         Ok(Buffer { bytes, len: 0, pool: Arc::clone(self) })
@@ -158,9 +163,14 @@ mod tests {
     #[test]
     fn no_memory_is_an_error_after_all_that_was_kept_has_been_freed() {
         let pool = Arc::new(Pool::default());
+        let kept = || {
+            let free = pool.free.lock().unwrap();
+            (free.buffers.len(), free.bytes)
+        };
         drop(pool.take(1000).unwrap());
+        assert!(pool.take_within(usize::MAX / 2, usize::MAX).is_err());
+        assert_eq!(kept(), (1, 1000), "for what is needed");
         assert!(pool.take(usize::MAX / 2).is_err());
-        let free = pool.free.lock().unwrap();
-        assert_eq!((free.buffers.len(), free.bytes), (0, 0));
+        assert_eq!(kept(), (0, 0));
     }
 }

@@ -80,6 +80,8 @@ pub(crate) struct Plan {
     pub(crate) send: bool,
     /// Whether the message refers to an earlier one.
     pub(crate) refers: bool,
+    /// The time spent to find out whether it should. It says nothing about other messages.
+    pub(crate) trial: Duration,
     decided: Decided,
 }
 
@@ -94,7 +96,7 @@ enum Decided {
 
 impl Plan {
     fn new(codec: Option<Offer>, send: bool, decided: Decided) -> Self {
-        Self { codec, send, refers: false, decided }
+        Self { codec, send, refers: false, trial: Duration::ZERO, decided }
     }
 
     /// Whether a strategy has decided by a rule, without regard to the cost.
@@ -102,7 +104,7 @@ impl Plan {
         matches!(self.decided, Decided::Rule)
     }
 
-    /// The message refers to an earlier one.
+    /// The message refers to an earlier one. The Run-time Adaptive Strategy need not know: it only learns which lengths gain.
     pub(crate) fn refer(&mut self) {
         self.refers = true;
         if let Decided::Selector(decision) = &mut self.decided {
@@ -291,12 +293,13 @@ impl Decider {
         Plan { codec: codec(decision.choice), decided: Decided::Selector(decision), ..plan }
     }
 
-    /// Reports that the message was encoded to `wire_len` bytes, its own length if it is sent raw.
+    /// Reports that the message was encoded to `wire_len` bytes, its own length if it is sent raw. `time`: that of a trial included.
     pub(crate) fn encoded(&self, plan: &Plan, wire_len: usize, time: Duration) {
+        let ns = nanoseconds(time.saturating_sub(plan.trial));
         match &plan.decided {
             Decided::Rule => {}
-            Decided::Selector(decision) => self.selector().encoded(decision, wire_len, nanoseconds(time)),
-            Decided::Ras(decision) => self.ras().encoded(decision, wire_len, nanoseconds(time)),
+            Decided::Selector(decision) => self.selector().encoded(decision, wire_len, ns),
+            Decided::Ras(decision) => self.ras().encoded(decision, wire_len, ns),
         }
     }
 

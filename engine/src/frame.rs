@@ -44,6 +44,11 @@ pub(crate) fn room(payload: usize) -> Option<usize> {
     Some(payload.checked_add(HEADER_LEN + NOTE + STEP)?.max(SHORTEST))
 }
 
+/// Whether a frame with a payload of this length and any note is shorter than its message.
+pub(crate) fn has_room_for_note(payload: usize, raw_len: usize) -> bool {
+    frame_len(payload + NOTE) < raw_len
+}
+
 /// A frame that cannot be opened or decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
@@ -151,10 +156,13 @@ pub(crate) fn seal(
 ) -> Option<()> {
     let payload_end = frame.len();
     let payload = payload_end.checked_sub(HEADER_LEN)?;
-    // A note must be sent, so it is made only if there is room for the longest one.
-    let most = if note.is_some() { NOTE } else { 0 };
     let message = u64::try_from(raw_len).ok().filter(|len| *len <= MAX_RAW_LEN)?;
-    if frame_len(payload + most) >= raw_len {
+    // A note must be sent, so it is made only if there is room for the longest one.
+    let is_shorter = match note {
+        Some(_) => has_room_for_note(payload, raw_len),
+        None => frame_len(payload) < raw_len,
+    };
+    if !is_shorter {
         return None;
     }
     let (wire, note) = note.map_or(Some(([0; NOTE], 0)), |note| Some(note()?.to_wire()))?;

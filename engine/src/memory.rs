@@ -99,6 +99,9 @@ impl Drop for Kept {
     }
 }
 
+/// Writes the bytes of a part of a message to the slice, which has their length; returns whether that was possible.
+pub(crate) type Fill<'a> = &'a dyn Fn(Range<usize>, &mut [u8]) -> bool;
+
 /// A message that is to be kept, and what it refers to.
 #[derive(Clone)]
 pub(crate) struct Keeping {
@@ -110,6 +113,12 @@ pub(crate) struct Keeping {
 }
 
 impl Keeping {
+    /// Fills a part of the copy; returns whether that was possible.
+    pub(crate) fn fill(&mut self, part: Range<usize>, fill: Fill<'_>) -> bool {
+        let copy = Arc::get_mut(&mut self.copy).and_then(|copy| copy.bytes.get_mut(part.clone()));
+        copy.is_some_and(|copy| fill(part, copy))
+    }
+
     /// The copy from which the message must be encoded: the program's memory may change meanwhile.
     pub(crate) fn message(&self) -> &[u8] {
         &self.copy
@@ -184,21 +193,15 @@ impl Memory {
         self.receiver().owes(peer) || self.sender().owes(peer)
     }
 
-    /// Begins to send a message of `len` bytes: copies it with `fill`, if it is to be kept.
-    pub(crate) fn keep(
-        &self,
-        channel: Channel,
-        len: usize,
-        fill: impl FnOnce(&mut [u8]) -> bool,
-    ) -> Option<Keeping> {
+    /// Begins to send a message of `len` bytes. If it is to be kept, returns room for its copy, to be [filled](Keeping::fill).
+    pub(crate) fn keep(&self, channel: Channel, len: usize) -> Option<Keeping> {
         if channel.peer >= self.size {
             return None;
         }
         let key = (channel, len);
         let (reference, is_trial) = self.sender().begin(key, self.sent.most)?;
-        let mut copy = self.sent.take(&self.pool, len)?;
-        fill(&mut copy.bytes).then_some(())?;
-        Some(Keeping { key, copy: Arc::new(copy), reference, is_trial })
+        let copy = Arc::new(self.sent.take(&self.pool, len)?);
+        Some(Keeping { key, copy, reference, is_trial })
     }
 
     /// The note of a frame to this process, which must then be sent. `None` if the message refers to another one, but there is no number for it.

@@ -1,6 +1,6 @@
 //! A received message is raw, a frame or damaged. There is never a panic, and a frame never decodes to a length other than it states. An engine
 //! whose decoders have seen all previous frames decodes each frame as a new engine does. The input is a frame's fields and payload; a valid mark and
-//! check are added, so that codecs, blocks and heads of streams are reached.
+//! check are added, so that codecs, blocks, heads of streams and notes are reached.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -24,10 +24,10 @@ fn new() -> Engine {
 
 fuzz_target!(|data: &[u8]| {
     let _ = ENGINE.open(data);
-    let [codec, kind, a, b, c, payload @ ..] = data else { return };
+    let [codec, kind, note, a, b, c, payload @ ..] = data else { return };
     let raw_len = u64::from_le_bytes([*a, *b, *c, 0, 0, 0, 0, 0]);
     let kind = Kind::ALL[usize::from(*kind) % Kind::ALL.len()];
-    let _ = decode(&frame(CodecId(*codec), kind, raw_len, payload));
+    let _ = decode(&frame(CodecId(*codec), kind, raw_len, note % 64, payload));
 
     // A frame of a message with a part of its payload replaced.
     let strategy = mpress::Codec::at(usize::from(*codec)).map(mpress::Strategy::Fixed);
@@ -47,7 +47,7 @@ fuzz_target!(|data: &[u8]| {
     for (byte, other) in damaged[at..].iter_mut().zip(&payload[payload.len() / 2..]) {
         *byte ^= other;
     }
-    let _ = decode(&frame(CodecId(packed[9]), kind, message.len() as u64, &damaged));
+    let _ = decode(&frame(CodecId(packed[9]), kind, message.len() as u64, 0, &damaged));
 });
 
 /// The result of a receiver, which must be the same with a new engine.
@@ -70,11 +70,11 @@ fn decode_by(engine: &Engine, frame: &[u8]) -> Option<Vec<u8>> {
     Some(out.into_iter().map(|byte| unsafe { byte.assume_init() }).collect())
 }
 
-/// A frame with a valid mark, length and check.
-fn frame(codec: CodecId, kind: Kind, raw_len: u64, payload: &[u8]) -> Vec<u8> {
+/// A frame with a valid mark, length and check. The last `note` bytes of its payload are its note.
+fn frame(codec: CodecId, kind: Kind, raw_len: u64, note: u8, payload: &[u8]) -> Vec<u8> {
     let len = frame_len(payload.len());
     let padding = (len - HEADER_LEN - payload.len()) as u16;
-    let header = Header { mark: MARK, codec, kind, setting: 0, raw_len, note: 0, padding, check: 0 };
+    let header = Header { mark: MARK, codec, kind, setting: 0, raw_len, note, padding, check: 0 };
     let mut frame = header.to_bytes().expect("a length of 24 bits").to_vec();
     frame.extend_from_slice(payload);
     frame.resize(len, 0);

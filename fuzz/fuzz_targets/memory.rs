@@ -68,12 +68,15 @@ impl Message {
         _ = to.open(&self.wire).map(|incoming| to.refuse(&incoming));
     }
 
-    /// Changes its note or payload, and by one the length of its note, before it is received.
-    fn change(&mut self, at: usize, longer: bool, bytes: &[u8]) {
+    /// Changes bytes of its frame, counted from its note or from its payload, and the length of its note, before it is received.
+    fn change(&mut self, at: usize, of_note: bool, [length, bytes @ ..]: [u8; 4]) {
         if self.wire.len() < self.raw.len() && self.stream.is_none() {
             let before = self.wire.clone();
-            self.wire[31] ^= u8::from(longer) << 2; // see the format of frames
-            let at = HEADER_LEN + at % (self.wire.len() - HEADER_LEN);
+            // See the format of frames.
+            let (end, after) = (u16::from_le_bytes([before[30], before[31]]), before.len() - HEADER_LEN);
+            let note = after.saturating_sub(usize::from(end % 1024 + end / 1024));
+            let at = HEADER_LEN + (at + if of_note { note } else { 0 }) % after;
+            self.wire[31] ^= length << 2;
             self.wire[at..].iter_mut().zip(bytes).for_each(|(byte, other)| *byte ^= other);
             seal(&mut self.wire);
             self.is_changed |= self.wire != before;
@@ -128,9 +131,10 @@ fuzz_target!(|data: &[u8]| {
                 message.refuse(&engines[me]);
             }
             8 => {
-                let Some(([low, high, bytes @ ..], next)) = rest.split_first_chunk::<6>() else { break };
+                let Some((&[low, high, ref bytes @ ..], next)) = rest.split_first_chunk::<6>() else { break };
                 rest = next;
-                queue[at].change(usize::from(u16::from_le_bytes([*low, high & 0x7f])), high >> 7 == 1, bytes);
+                let place = usize::from(u16::from_le_bytes([low, high & 0x7f]));
+                queue[at].change(place, high >> 7 == 1, *bytes);
             }
             _ => {
                 is_sound &= !queue[at].is_changed;

@@ -67,8 +67,11 @@ impl Recall {
 
     /// Reports the lengths of a message of `raw_len` bytes on the wire without a reference and with one, and returns whether messages should refer.
     /// They should if that saves enough bytes, and, with a link to other processes, if the link would take longer for these bytes than it takes to save
-    /// them.
+    /// them. The report of a trial that began before the channel came to rest changes nothing: they should not.
     pub fn tried(&mut self, raw_len: usize, [plain, referring]: [usize; 2], link: Option<Link>) -> bool {
+        if self.rests() {
+            return false;
+        }
         let saved = plain.saturating_sub(referring) as f64;
         let pays = |link: Link| saved * 1e3 / link.bandwidth_mb_s >= PRICE_NS * raw_len as f64;
         let refers = saved > LEAST * plain as f64 && link.is_none_or(pays);
@@ -133,6 +136,18 @@ mod tests {
         assert!(refer > 880, "{refer}");
         let (refer, _) = referring(|i| if i < 50 { 3000 } else { 0 }, GIGABIT);
         assert!(refer < 520, "{refer}");
+    }
+
+    #[test]
+    fn a_late_report_ends_no_rest_and_makes_it_no_longer() {
+        for late in [0, 3000] {
+            let mut recall = Recall::default();
+            assert_eq!([recall.next(true), recall.next(true)], [Recalled::Trial; 2]);
+            let mut tried = |saved| recall.tried(10_000, [6000, 6000 - saved], Some(GIGABIT));
+            assert!(!tried(0) && !tried(late));
+            let resting = (0..100).take_while(|_| recall.next(true) == Recalled::Nothing).count();
+            assert_eq!(resting, SHORT_REST as usize, "{late}");
+        }
     }
 
     #[test]

@@ -46,9 +46,9 @@ pub struct Offered<'a> {
 /// The gain of compression over sending raw, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Gain {
-    /// As expected at the time of the decisions.
+    /// As expected at the time of the decisions, as if no message referred to an earlier one.
     pub expected_ns: f64,
-    /// With the actual fractions and encoding times.
+    /// With the actual fractions and encoding times, those of messages that refer to earlier ones included.
     pub measured_ns: f64,
     /// The time that all messages passed to the selector would have taken raw, each with the link estimate at the time of sending: the reference for
     /// the other two.
@@ -286,9 +286,13 @@ impl Selector {
         let len = decision.len;
         let Some(cell) = decision.cell() else { return };
         let Some(gain_ns) = self.costs.gain_ns(cell, len, wire_len, ns) else { return };
-        if self.has(Mechanism::Learning) && !decision.refers {
+        if self.has(Mechanism::Learning) {
             let table = &mut self.costs.table;
-            table.encoded(cell, len, (fraction(wire_len, len), wire_len <= table.shortest_frame), Some(ns));
+            if decision.refers {
+                table.referred(cell, len, ns);
+            } else {
+                table.encoded(cell, len, (fraction(wire_len, len), wire_len <= table.shortest_frame), Some(ns));
+            }
         }
         self.gain.expected_ns += decision.expected_gain_ns();
         self.gained(gain_ns);

@@ -95,6 +95,22 @@ impl Cell {
         f64::from(self.pace * self.encode.ns(len))
     }
 
+    /// The weight of a new observation.
+    fn weight(&self) -> f32 {
+        WEIGHT.max(1.0 / (1.0 + self.seen))
+    }
+
+    /// Records the time of encoding a message of this length.
+    fn took(&mut self, len: usize, ns: f64) {
+        let most = if self.seen < 1.0 { FIRST_TIMES } else { TIMES };
+        follow(&mut self.pace, ns as f32 / self.encode.ns(len), self.weight(), most);
+    }
+
+    /// Counts an observation.
+    fn see(&mut self) {
+        self.seen = (self.seen + 1.0).min(SEEN_MOST);
+    }
+
     /// Forgets this fraction of the observations. A call, so that a loop over cells is short code.
     #[inline(never)]
     fn forget(&mut self, part: f32) {
@@ -221,20 +237,29 @@ impl Table {
         let Some(at) = self.place(kind, offer).filter(|_| fraction.is_finite()) else { return };
         let row = &mut self.cells[kind as usize][level as usize];
         let cell = &mut row[at];
-        let weight = WEIGHT.max(1.0 / (1.0 + cell.seen));
-        let mut change = weight * (fraction.clamp(0.0, 1.0) as f32 - cell.fraction);
+        let mut change = cell.weight() * (fraction.clamp(0.0, 1.0) as f32 - cell.fraction);
         if is_least {
             change = change.min(0.0);
         }
         cell.fraction += change;
         if let Some(ns) = ns {
-            let most = if cell.seen < 1.0 { FIRST_TIMES } else { TIMES };
-            follow(&mut cell.pace, ns as f32 / cell.encode.ns(len), weight, most);
+            cell.took(len, ns);
         }
-        cell.seen = (cell.seen + 1.0).min(SEEN_MOST);
+        cell.see();
         // If a codec does better or worse than expected, the same is expected of codecs never observed at this level.
         for other in row.iter_mut().filter(|other| other.seen == 0.0) {
             other.fraction = (other.fraction + change).clamp(0.0, 1.0);
+        }
+    }
+
+    /// Records that a message of `len` bytes that refers to an earlier one was encoded in `ns` nanoseconds. What is known of the fraction of others
+    /// remains known: the codec need not be tried again while it is in use.
+    pub(crate) fn referred(&mut self, (kind, level, offer): (Kind, Level, Offer), len: usize, ns: f64) {
+        let Some(at) = self.place(kind, offer) else { return };
+        let cell = &mut self.cells[kind as usize][level as usize][at];
+        cell.took(len, ns);
+        if cell.is_known() {
+            cell.see();
         }
     }
 

@@ -263,24 +263,6 @@ fn what_was_chosen_is_chosen_again_by_its_record() {
     assert_eq!(guided.decide(Kind::F32, LEN), Choice::Raw);
 }
 
-#[test]
-fn messages_that_refer_to_others_say_nothing_about_those_that_do_not() {
-    let (mut selector, message) = (selector(12.0), vec![0x5a_u8; LEN]);
-    let world = World::new(12.0);
-    world.run(&mut selector, 20);
-    let mut other = selector.clone();
-    for _ in 0..20 {
-        world.decide(&mut selector, &message);
-        let mut decision = world.decide(&mut other, &message);
-        assert!(!is_raw(decision.choice) && !decision.refers);
-        decision.refers = true;
-        other.encoded(&decision, LEN / 10, 1e4);
-    }
-    let expected = |mut selector: Selector| world.decide(&mut selector, &message).expected_gain_ns();
-    assert!(other.gain().measured_ns > selector.gain().measured_ns, "it is a gain");
-    assert_eq!(expected(other), expected(selector));
-}
-
 #[derive(Clone, Debug)]
 enum Event {
     Send { kind: Kind, len: usize, wire: usize, ns: f64 },

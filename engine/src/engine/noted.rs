@@ -7,12 +7,42 @@ use crate::buffer::Buffer;
 use crate::codecs::Setting;
 use crate::decide::Plan;
 use crate::frame::{self, FrameError, HEADER_LEN, Incoming, Note};
-use crate::memory::{Channel, Keeping, Memory};
-use mpress_codec::{Encode, Kind, Out};
+use crate::memory::{Channel, Fill, Keeping, Memory};
+use mpress_codec::{CodecId, Encode, Kind, Out};
 use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::time::Instant;
 
-/// Bytes of the middle of a message that a trial encodes.
-const TRIED: usize = 8 << 10;
+/// A trial encodes this number of windows of a message, which have so many bytes each: one part of it may repeat itself more than another.
+const WINDOWS: usize = 3;
+const WINDOW: usize = 2728;
+
+/// The windows of a message of this length, from its start to its end; a short message is one window.
+fn windows(len: usize) -> impl Iterator<Item = Range<usize>> {
+    let (count, window) = if len > WINDOWS * WINDOW { (WINDOWS, WINDOW) } else { (1, len) };
+    (0..count).map(move |i| {
+        let start = ((len - window) / (WINDOWS - 1) * i) & !7;
+        start..start + window
+    })
+}
+
+/// Fills parts of a copy of this message.
+pub(super) fn copied(raw: &[u8]) -> impl Fn(Range<usize>, &mut [u8]) -> bool {
+    move |part, copy| raw.get(part).map(|part| copy.copy_from_slice(part)).is_some()
+}
+
+/// Fills the copy of a message of `len` bytes that is to be kept.
+pub(super) fn keep_whole(
+    mut keeping: Keeping,
+    (plan, len): (&mut Plan, usize),
+    fill: Fill<'_>,
+) -> Option<Keeping> {
+    keeping.fill(0..len, fill).then_some(())?;
+    if keeping.reference().is_some() {
+        plan.refer();
+    }
+    Some(keeping)
+}
 
 impl Engine {
     /// Like [`pack`](Self::pack), for a message that may refer to an earlier one. If the message is not kept and there is no news for its receiver,
@@ -24,54 +54,84 @@ impl Engine {
         kind: Kind,
         (memory, channel, plan): (&Memory, Channel, &mut Plan),
     ) -> Option<Buffer> {
-        if raw.len() > BLOCK {
+        let len = raw.len();
+        if len > BLOCK {
             return self.pack(setting, raw, kind);
         }
         self.instances.with_encoder(setting, |encoder| {
-            if !self.gains(encoder, raw, raw.len()) {
+            if !self.gains(encoder, raw, len) {
                 return None;
             }
-            let keeping = self.keep(encoder, channel, (plan, raw.len()), |copy| {
-                copy.copy_from_slice(raw);
-                true
-            });
-            let (reference, message) = part(keeping.as_ref(), 0..raw.len(), raw);
+            let (memory, fill) = ((memory, channel), copied(raw));
+            let keeping = self.keep(encoder, memory, (&mut *plan, len), &fill);
+            let keeping = keeping.and_then(|keeping| keep_whole(keeping, (plan, len), &fill));
+            let (reference, message) = part(keeping.as_ref(), 0..len, raw);
             let mut frame = self.append(encoder, reference, message)?;
-            let has_note = keeping.is_some() || memory.owes(channel.peer);
-            let note = has_note.then_some(|| memory.note(channel.peer, keeping));
-            let (id, number) = (setting.id(), setting.number);
-            frame::seal(self.mark, id, number, kind, raw.len(), note, &mut frame)?;
+            self.seal_noted((setting.id(), setting.number), (kind, len), Some((memory, keeping)), &mut frame)?;
             Some(frame)
         })?
     }
 
-    /// Copies a message with `fill`, if it is to be kept. A trial encodes a part of it, to find out whether it should refer to an earlier one.
+    /// Completes a frame. It gets a note if its message is kept, or if there is news for its receiver and room for any note.
+    pub(super) fn seal_noted(
+        &self,
+        (id, number): (CodecId, u8),
+        (kind, raw_len): (Kind, usize),
+        noted: Option<((&Memory, Channel), Option<Keeping>)>,
+        frame: &mut Buffer,
+    ) -> Option<()> {
+        let payload = frame.len().saturating_sub(HEADER_LEN);
+        let noted = noted.filter(|((memory, channel), keeping)| {
+            keeping.is_some() || memory.owes(channel.peer) && frame::has_room_for_note(payload, raw_len)
+        });
+        let note = noted.map(|((memory, channel), keeping)| move || memory.note(channel.peer, keeping));
+        frame::seal(self.mark, id, number, kind, raw_len, note, frame)
+    }
+
+    /// Returns room for the copy of a message, if it is to be kept; the caller must [fill](keep_whole) it. A trial fills and encodes only parts of it, to
+    /// find out whether the message should refer to an earlier one.
     pub(super) fn keep(
         &self,
         encoder: &mut dyn Encode,
-        channel: Channel,
+        (memory, channel): (&Memory, Channel),
         (plan, len): (&mut Plan, usize),
-        fill: impl FnOnce(&mut [u8]) -> bool,
+        fill: Fill<'_>,
     ) -> Option<Keeping> {
-        let memory = self.memory.as_ref().filter(|_| encoder.refers())?;
-        let keeping = memory.keep(channel, len, fill)?;
+        if !encoder.refers() {
+            return None;
+        }
+        let mut keeping = memory.keep(channel, len)?;
         if keeping.is_trial {
-            let start = (len.saturating_sub(TRIED) / 2) & !7;
-            let window = start..len.min(start + TRIED);
-            let (reference, message) = part(Some(&keeping), window, &[]);
-            let wire_lens = [None, reference].map(|reference| {
-                let wire = self.append(encoder, reference, message);
-                let wire_len = wire.map_or(message.len(), |wire| message.len().min(wire.len() - HEADER_LEN));
-                frame::frame_len(wire_len * len / message.len().max(1))
-            });
+            let start = Instant::now();
+            let wire_lens = self.try_windows(encoder, &mut keeping, len, fill);
+            plan.trial = start.elapsed();
             // A strategy that decides by a rule compresses at any cost.
             let link = (!plan.is_rule()).then(|| self.decider.link());
-            memory.tried(&keeping, wire_lens, link).then_some(())?;
-        }
-        if keeping.reference().is_some() {
-            plan.refer();
+            memory.tried(&keeping, wire_lens?, link).then_some(())?;
         }
         Some(keeping)
+    }
+
+    /// The lengths that a message of `len` bytes would probably have on the wire, without its reference and with it; `None` if it cannot be filled.
+    fn try_windows(
+        &self,
+        encoder: &mut dyn Encode,
+        keeping: &mut Keeping,
+        len: usize,
+        fill: Fill<'_>,
+    ) -> Option<[usize; 2]> {
+        let (mut wire_lens, mut tried) = ([0; 2], 0);
+        for window in windows(len) {
+            keeping.fill(window.clone(), fill).then_some(())?;
+            let (reference, message) = part(Some(&*keeping), window, &[]);
+            for (sum, reference) in wire_lens.iter_mut().zip([None, reference]) {
+                let wire = self.append(encoder, reference, message);
+                *sum += wire.map_or(message.len(), |wire| message.len().min(wire.len() - HEADER_LEN));
+            }
+            tried += message.len();
+        }
+        let of_all = |sum: usize| (sum as u64 * len as u64 / tried.max(1) as u64) as usize;
+        Some(wire_lens.map(|sum| frame::frame_len(of_all(sum))))
     }
 
     /// Decodes the message of a frame with a note, and keeps it if there is room.
@@ -100,6 +160,25 @@ impl Engine {
     pub(super) fn refuse_noted(&self, note: Option<Note>, raw_len: usize) {
         if let Some((note, memory)) = note.zip(self.memory.as_ref()) {
             memory.refuse(&note, raw_len);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_at_the_start_in_the_middle_and_at_the_end() {
+        for len in [1024, 5001, WINDOWS * WINDOW] {
+            assert_eq!(windows(len).collect::<Vec<_>>(), [0..len]);
+        }
+        for len in [WINDOWS * WINDOW + 1, 9000, 100_003, 50 << 20] {
+            let all: Vec<_> = windows(len).collect();
+            assert_eq!(all.len(), 3);
+            assert!(all.iter().all(|window| window.len() == WINDOW && window.start % 8 == 0), "{all:?}");
+            assert!(all[0].start == 0 && all[2].end <= len && len - all[2].end < 16, "{all:?}");
+            assert!((all[0].end + all[2].start).abs_diff(all[1].start + all[1].end) < 16, "{all:?}");
         }
     }
 }

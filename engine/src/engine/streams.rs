@@ -2,17 +2,18 @@
 //! (cMPI, section 2.4). Format: `docs/format/frame.md`, section "Streams".
 
 use super::Engine;
+use super::noted::{copied, keep_whole};
 use crate::blocks;
 use crate::buffer::Buffer;
 use crate::codecs::Setting;
 use crate::decide::{Considered, Plan};
 use crate::engine::Destination;
 use crate::frame::{self, FrameError, HEADER_LEN, Incoming, Note};
-use crate::memory::{Arrival, Channel, Keeping, Memory};
+use crate::memory::{Arrival, Channel, Fill, Keeping, Memory};
 use crate::settings::{Settings, Streams};
 use crate::stream::{CHUNK_HEADER, FRONT, Stream};
 use crate::traffic;
-use mpress_codec::{CodecId, DecodeErrorKind, Out};
+use mpress_codec::{CodecId, DecodeErrorKind, Encode, Out};
 use mpress_selector::Transfer;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -113,11 +114,7 @@ impl Engine {
         let start = Instant::now();
         let gains = self.instances.with_encoder(setting, |encoder| self.gains(encoder, raw, chunk));
         let first = raw.get(stream.range(0)).filter(|_| gains == Some(true));
-        let fill = |copy: &mut [u8]| {
-            copy.copy_from_slice(raw);
-            true
-        };
-        let keeping = first.and_then(|_| self.keep_long(setting, channel, (&mut plan, len), fill));
+        let keeping = first.and_then(|_| self.keep_long(setting, channel, (&mut plan, len), &copied(raw)));
         self.stream((stream, setting, plan, to), first, (channel, keeping), start)
     }
 
@@ -153,8 +150,8 @@ impl Engine {
         let middle = stream.range(len / chunk / 2);
         let gains = gains(&first) || self.piece(pieces, middle).is_some_and(|middle| gains(&middle));
         let first = Some(&*first).filter(|_| gains);
-        let fill = |copy: &mut [u8]| pieces.fill(0..len, copy);
-        let keeping = first.and_then(|_| self.keep_long(setting, channel, (&mut plan, len), fill));
+        let fill = |part: Range<usize>, copy: &mut [u8]| pieces.fill(part, copy);
+        let keeping = first.and_then(|_| self.keep_long(setting, channel, (&mut plan, len), &fill));
         Ok(self.stream((stream, setting, plan, to), first, (channel, keeping), start))
     }
 
@@ -171,15 +168,18 @@ impl Engine {
         self.next_chunk(tail, &raw)
     }
 
-    /// As [`keep`](Self::keep).
+    /// As [`keep`](Self::keep), and fills the copy. Other threads may have the encoder meanwhile.
     fn keep_long(
         &self,
         setting: Setting,
         channel: Option<Channel>,
-        planned: (&mut Plan, usize),
-        fill: impl FnOnce(&mut [u8]) -> bool,
+        (plan, len): (&mut Plan, usize),
+        fill: Fill<'_>,
     ) -> Option<Keeping> {
-        self.instances.with_encoder(setting, |encoder| self.keep(encoder, channel?, planned, fill))?
+        let (memory, channel) = self.memory.as_ref().zip(channel)?;
+        let keep = |encoder: &mut dyn Encode| self.keep(encoder, (memory, channel), (&mut *plan, len), fill);
+        let keeping = self.instances.with_encoder(setting, keep)??;
+        keep_whole(keeping, (plan, len), fill)
     }
 
     /// A stream that begins with this chunk; the raw message if there is no chunk because compression does not pay, or if out of memory.
@@ -213,13 +213,11 @@ impl Engine {
         first: &[u8],
         (channel, keeping): (Option<Channel>, Option<&Keeping>),
     ) -> Option<Buffer> {
-        let memory = self.memory.as_ref().zip(channel);
-        let memory = memory.filter(|(memory, channel)| keeping.is_some() || memory.owes(channel.peer));
         let mut head = self.pack_chunk(setting, part(keeping, stream.range(0), first), FRONT)?;
         head.get_mut(HEADER_LEN..FRONT)?.copy_from_slice(&stream.head()?);
-        let note = memory.map(|(memory, channel)| move || memory.note(channel.peer, keeping.cloned()));
-        let (number, kind, len) = (stream.setting, stream.kind, stream.raw_len());
-        frame::seal(self.mark, CodecId::STREAM, number, kind, len, note, &mut head)?;
+        let (by, of) = ((CodecId::STREAM, stream.setting), (stream.kind, stream.raw_len()));
+        let memory = self.memory.as_ref().zip(channel);
+        self.seal_noted(by, of, memory.map(|memory| (memory, keeping.cloned())), &mut head)?;
         Some(head)
     }
 

@@ -29,7 +29,8 @@ pub(crate) struct Note {
 impl Note {
     /// Its bytes, and their number.
     pub(crate) fn to_wire(self) -> ([u8; NOTE], usize) {
-        let back = if self.reference > 0 { self.number.saturating_sub(self.reference) } else { 0 };
+        debug_assert!(self.reference == 0 || self.reference < self.number, "refers to a later message");
+        let back = if self.reference > 0 { self.number - self.reference } else { 0 };
         let short = [self.from, self.number, back, self.above, self.release].map(u64::from);
         let (mut wire, mut len) = ([0; NOTE], 0);
         for mut number in short.into_iter().chain([self.missing, self.lost, self.late.into()]) {

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, clippy::unwrap_used, reason = "tests, not every one of which needs all of it")]
 
+pub(crate) mod channel;
+
 use mpress::Header;
 use mpress::{
     Buffer, CodecId, Destination, Engine, FrameError, HEADER_LEN, Kind, Knowledge, Mark, SHORTEST, SameNode,
