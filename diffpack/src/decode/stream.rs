@@ -39,8 +39,8 @@ pub(super) fn stream<'a: 'w, 'w, W: Word, K: Kernel<W>>(
     let rest = wire.rest();
     wire.take((groups * bits as usize).div_ceil(8))?;
     offsets(kernel, rest, head, widths);
-    let (sum, _, greatest) = kernel.sum_and_ends(widths, groups);
-    if u32::from(greatest) > W::BITS {
+    let (sum, too_wide) = sum(widths, groups, W::BITS);
+    if too_wide {
         return Err(wire.corrupt());
     }
     let rest = wire.rest();
@@ -63,4 +63,23 @@ fn offsets<W: Word, K: Kernel<W>>(kernel: K, wire: &[u8], head: Head, widths: &m
         }
     }
     *widths = kernel.joined(eights);
+}
+
+/// The sum of some widths, and whether one of them exceeds `most`. Reads eight at a time, as they were stored: in portable code,
+/// [`Kernel::sum_and_ends`] would wait for the stores.
+#[inline(always)]
+fn sum(widths: &Widths, groups: usize, most: u32) -> (usize, bool) {
+    const PAIRS: u64 = 0x00ff_00ff_00ff_00ff;
+    let (mut sum, mut above) = (0, 0);
+    for (eight, i) in widths.as_chunks().0.iter().zip(0..) {
+        let left = groups.saturating_sub(i * 8).min(8) as u32;
+        if left == 0 {
+            break;
+        }
+        let eight = u64::from_le_bytes(*eight) << (64 - 8 * left);
+        above |= eight | (eight & (EACH * 127)).wrapping_add(EACH * u64::from(127 - most));
+        let pairs = (eight & PAIRS) + (eight >> 8 & PAIRS);
+        sum += pairs.wrapping_mul(0x0001_0001_0001_0001) >> 48;
+    }
+    (sum as usize, above & (EACH * 128) != 0)
 }
