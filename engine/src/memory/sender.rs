@@ -24,6 +24,9 @@ const IDLE: u64 = 1 << 12;
 /// A channel, and the length of its messages in bytes.
 pub(super) type Key = (Channel, usize);
 
+/// A message that the receiver keeps: its number and its copy.
+pub(super) type Reference = (u32, Arc<Kept>);
+
 #[derive(Default)]
 pub(super) struct Sender {
     channels: HashMap<Key, Sending>,
@@ -40,7 +43,7 @@ pub(super) struct Sender {
 struct Sending {
     recall: Recall,
     /// The latest message that the receiver keeps.
-    latest: Option<(u32, Arc<Kept>)>,
+    latest: Option<Reference>,
     /// The number of messages that were not kept because too many others had no answer yet.
     unanswered: u32,
     /// Bytes reserved for its messages; 0 if none are kept.
@@ -92,7 +95,7 @@ impl Sender {
     }
 
     /// Decides whether to keep a message, if there is room in `most` bytes. Returns the message that it refers to, and whether that is a trial.
-    pub(super) fn begin(&mut self, key: Key, most: usize) -> Option<(Option<(u32, Arc<Kept>)>, bool)> {
+    pub(super) fn begin(&mut self, key: Key, most: usize) -> Option<(Option<Reference>, bool)> {
         self.now += 1;
         if !self.channels.contains_key(&key) {
             self.forget_some();
