@@ -165,9 +165,7 @@ impl Engine {
         };
         let start = Instant::now();
         let packed = match channel.filter(|_| plan.send).zip(self.memory.as_ref()) {
-            Some((channel, memory)) => {
-                self.pack_noted(setting, raw, kind, (memory, channel, &mut plan))
-            }
+            Some((channel, memory)) => self.pack_noted(setting, raw, kind, (memory, channel, &mut plan)),
             None => self.pack(setting, raw, kind),
         };
         let time = start.elapsed();

@@ -3,8 +3,8 @@
 mod header;
 mod note;
 
-pub(crate) use header::VERSION;
 use header::MAX_RAW_LEN;
+pub(crate) use header::VERSION;
 pub use header::{HEADER_LEN, Header, Mark};
 pub(crate) use note::{NOTE, Note};
 

@@ -107,7 +107,7 @@ pub(crate) type Fill<'a> = &'a dyn Fn(Range<usize>, &mut [u8]) -> bool;
 pub(crate) struct Keeping {
     key: sender::Key,
     copy: Arc<Kept>,
-    reference: Option<(u32, Arc<Kept>)>,
+    reference: Option<sender::Reference>,
     /// Whether it must be [tried](Memory::tried) whether the reference makes it shorter.
     pub(crate) is_trial: bool,
 }

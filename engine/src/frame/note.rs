@@ -72,8 +72,16 @@ impl Note {
 mod tests {
     use super::*;
 
-    const USUAL: Note =
-        Note { from: 1, number: 0x203, reference: 0x1fe, above: 6, release: 0x1f0, missing: 0, lost: 0, late: 0 };
+    const USUAL: Note = Note {
+        from: 1,
+        number: 0x203,
+        reference: 0x1fe,
+        above: 6,
+        release: 0x1f0,
+        missing: 0,
+        lost: 0,
+        late: 0,
+    };
 
     fn wire(note: Note) -> Vec<u8> {
         let (wire, len) = note.to_wire();
@@ -102,11 +110,11 @@ mod tests {
             assert_eq!(Note::parse(&wire[..len]), None, "a number of which a part is missing");
         }
         for wrong in [
-            &b"\0\x05\x05"[..],         // refers to message 0
-            b"\0\x05\x06",              // to one before that
-            b"\0\0\x01",                // has no number, but a reference
-            b"\0\x85\0",                // not the shortest form
-            b"\xff\xff\xff\xff\x10",    // 33 bits
+            &b"\0\x05\x05"[..],      // refers to message 0
+            b"\0\x05\x06",           // to one before that
+            b"\0\0\x01",             // has no number, but a reference
+            b"\0\x85\0",             // not the shortest form
+            b"\xff\xff\xff\xff\x10", // 33 bits
             b"\0\0\0\0\0\0\0\0\x01", // a ninth number
         ] {
             assert_eq!(Note::parse(wrong), None, "{wrong:?}");

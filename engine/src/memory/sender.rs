@@ -21,6 +21,9 @@ const CHANNELS: usize = 4096;
 /// A channel that was not used for this number of messages may have ended.
 const IDLE: u64 = 1 << 12;
 
+/// A message that the receiver keeps, and its number.
+pub(super) type Reference = (u32, Arc<Kept>);
+
 /// A channel, and the length of its messages in bytes.
 pub(super) type Key = (Channel, usize);
 
@@ -40,7 +43,7 @@ pub(super) struct Sender {
 struct Sending {
     recall: Recall,
     /// The latest message that the receiver keeps.
-    latest: Option<(u32, Arc<Kept>)>,
+    latest: Option<Reference>,
     /// The number of messages that were not kept because too many others had no answer yet.
     unanswered: u32,
     /// Bytes reserved for its messages; 0 if none are kept.
@@ -92,7 +95,7 @@ impl Sender {
     }
 
     /// Decides whether to keep a message, if there is room in `most` bytes. Returns the message that it refers to, and whether that is a trial.
-    pub(super) fn begin(&mut self, key: Key, most: usize) -> Option<(Option<(u32, Arc<Kept>)>, bool)> {
+    pub(super) fn begin(&mut self, key: Key, most: usize) -> Option<(Option<Reference>, bool)> {
         self.now += 1;
         if !self.channels.contains_key(&key) {
             self.forget_some();
@@ -189,7 +192,7 @@ impl Sender {
         if !has_number && keeping.as_ref().is_some_and(|keeping| keeping.reference.is_some()) {
             return None;
         }
-        if let Some(Keeping { key, copy, reference }) = keeping.filter(|_| has_number) {
+        if let Some(Keeping { key, copy, reference, .. }) = keeping.filter(|_| has_number) {
             note.number = peer.next;
             note.reference = reference.as_ref().map_or(0, |(number, _)| *number);
             peer.next += 1;
