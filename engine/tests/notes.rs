@@ -4,7 +4,7 @@
 
 mod support;
 
-use mpress::{CodecId, Engine, FrameError};
+use mpress::{CodecId, FrameError};
 use proptest::prelude::{ProptestConfig, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use proptest::strategy::Strategy;
 use std::mem::MaybeUninit;

@@ -143,7 +143,7 @@ mod tests {
         for late in [0, 3000] {
             let mut recall = Recall::default();
             assert_eq!([recall.next(true), recall.next(true)], [Recalled::Trial; 2]);
-            let mut tried = |saved| recall.tried(10_000, [6000, 6000 - saved], Some(GIGABIT));
+            let mut tried = |saved: usize| recall.tried(10_000, [6000, 6000 - saved], Some(GIGABIT));
             assert!(!tried(0) && !tried(late));
             let resting = (0..100).take_while(|_| recall.next(true) == Recalled::Nothing).count();
             assert_eq!(resting, SHORT_REST as usize, "{late}");

@@ -291,7 +291,12 @@ impl Selector {
             if decision.refers {
                 table.referred(cell, len, ns);
             } else {
-                table.encoded(cell, len, (fraction(wire_len, len), wire_len <= table.shortest_frame), Some(ns));
+                table.encoded(
+                    cell,
+                    len,
+                    (fraction(wire_len, len), wire_len <= table.shortest_frame),
+                    Some(ns),
+                );
             }
         }
         self.gain.expected_ns += decision.expected_gain_ns();

@@ -103,7 +103,8 @@ impl Cell {
     /// Records the time of encoding a message of this length.
     fn took(&mut self, len: usize, ns: f64) {
         let most = if self.seen < 1.0 { FIRST_TIMES } else { TIMES };
-        follow(&mut self.pace, ns as f32 / self.encode.ns(len), self.weight(), most);
+        let weight = self.weight();
+        follow(&mut self.pace, ns as f32 / self.encode.ns(len), weight, most);
     }
 
     /// Counts an observation.

@@ -67,7 +67,12 @@ impl Engine {
             let keeping = keeping.and_then(|keeping| keep_whole(keeping, (plan, len), &fill));
             let (reference, message) = part(keeping.as_ref(), 0..len, raw);
             let mut frame = self.append(encoder, reference, message)?;
-            self.seal_noted((setting.id(), setting.number), (kind, len), Some((memory, keeping)), &mut frame)?;
+            self.seal_noted(
+                (setting.id(), setting.number),
+                (kind, len),
+                Some((memory, keeping)),
+                &mut frame,
+            )?;
             Some(frame)
         })?
     }
@@ -171,7 +176,7 @@ mod tests {
     #[test]
     fn windows_are_at_the_start_in_the_middle_and_at_the_end() {
         for len in [1024, 5001, WINDOWS * WINDOW] {
-            assert_eq!(windows(len).collect::<Vec<_>>(), [0..len]);
+            assert_eq!((windows(len).next(), windows(len).count()), (Some(0..len), 1));
         }
         for len in [WINDOWS * WINDOW + 1, 9000, 100_003, 50 << 20] {
             let all: Vec<_> = windows(len).collect();

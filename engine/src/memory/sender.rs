@@ -21,6 +21,9 @@ const CHANNELS: usize = 4096;
 /// A channel that was not used for this number of messages may have ended.
 const IDLE: u64 = 1 << 12;
 
+/// A message that the receiver keeps, and its number.
+pub(super) type Reference = (u32, Arc<Kept>);
+
 /// A channel, and the length of its messages in bytes.
 pub(super) type Key = (Channel, usize);
 

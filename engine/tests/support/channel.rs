@@ -98,12 +98,18 @@ pub(crate) fn noted(frame: &[u8], bytes: &[u8]) -> Vec<u8> {
 
 /// Whether this is a frame that refers to an earlier message: the third number of its note says to which.
 pub(crate) fn refers(wire: &[u8]) -> bool {
-    let third = |note: &[u8]| note.split_inclusive(|byte| *byte < 0x80).nth(2).is_some_and(|back| *back != [0]);
+    let third =
+        |note: &[u8]| note.split_inclusive(|byte| *byte < 0x80).nth(2).is_some_and(|back| *back != [0]);
     wire.starts_with(&MARK.0) && third(&wire[note(wire)])
 }
 
 /// The lengths of the frames of a process that exchanges a message of this channel with another one in each of some steps.
-pub(crate) fn exchange(engines: &[Engine; 2], tag: i32, len: usize, steps: std::ops::Range<u64>) -> Vec<usize> {
+pub(crate) fn exchange(
+    engines: &[Engine; 2],
+    tag: i32,
+    len: usize,
+    steps: std::ops::Range<u64>,
+) -> Vec<usize> {
     let step = |step| {
         let raw = field(tag, step, len);
         let wires = [1, 0].map(|to: u32| send(&engines[1 - to as usize], to, tag, &raw));
