@@ -3,9 +3,7 @@
 use super::Named;
 use super::chart::{Bar, Group, Share, bars, columns, key, shares, window};
 use super::spread::{spread, warnings};
-use super::tables::{
-    Table, class, comparison, facts, is_estimated, is_measured_only, parts_of_time, tables,
-};
+use super::tables::{Table, class, comparison, facts, is_estimated, is_measured_only, parts_of_time, tables};
 use super::units::{bytes, count, fixed, percent, time};
 use super::xml::Xml;
 use mpress::report::{CodecCounts, Counts, DestinationCounts, JobReport};

@@ -91,7 +91,10 @@ pub(super) fn warnings(reports: &[Named]) -> Vec<String> {
         }
         let ([least, _, most], [other_least, _, other_most]) = (first.range(), group.range());
         if group.seconds.len() > 1 && first.seconds.len() > 1 && least <= other_most && other_least <= most {
-            warnings.push(format!("{}: its times overlap with those of the first; the difference may be chance", group.name()));
+            warnings.push(format!(
+                "{}: its times overlap with those of the first; the difference may be chance",
+                group.name()
+            ));
         }
     }
     warnings
@@ -111,7 +114,8 @@ mod tests {
 
     #[test]
     fn runs_of_the_same_job_are_a_line() {
-        let runs = [run("off", 4.0), run("adaptive", 2.0), run("off", 5.0), run("off", 4.2), run("adaptive", 2.4)];
+        let runs =
+            [run("off", 4.0), run("adaptive", 2.0), run("off", 5.0), run("off", 4.2), run("adaptive", 2.4)];
         let table = spread(&runs);
         let rows: Vec<_> = table.rows.iter().map(|row| row.join(" ")).collect();
         assert_eq!(
