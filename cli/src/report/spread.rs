@@ -29,7 +29,7 @@ impl Group<'_> {
     fn range(&self) -> [f64; 3] {
         let at = |at: usize| self.seconds.get(at).copied().unwrap_or(0.0);
         let last = self.seconds.len().saturating_sub(1);
-        [at(0), (at(last / 2) + at(last.div_ceil(2))) / 2.0, at(last)]
+        [at(0), at(last / 2) / 2.0 + at(last.div_ceil(2)) / 2.0, at(last)]
     }
 
     fn name(&self) -> String {
