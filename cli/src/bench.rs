@@ -81,7 +81,8 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
 }
 
 fn as_typed(words: &[OsString]) -> Command {
-    let (launcher, rest) = words.split_first().map_or((OsStr::new(""), words), |(one, rest)| (one.as_os_str(), rest));
+    let (launcher, rest) =
+        words.split_first().map_or((OsStr::new(""), words), |(one, rest)| (one.as_os_str(), rest));
     let mut command = Command::new(launcher);
     command.args(rest);
     command
@@ -127,7 +128,10 @@ mod tests {
         let said = |pairs: &[Pair]| verdict(pairs);
         let faster = [[2.0, 1.0], [3.0, 2.0], [1.1, 1.0]];
         assert_eq!(said(&faster), "speedup 1.500, from 1.100 to 2.000 in 3 pairs: faster with mpress");
-        assert!(said(&[[1.0, 2.0], [1.0, 4.0]]).starts_with("speedup 0.375, from 0.250 to 0.500 in 2 pairs: slower"));
+        assert!(
+            said(&[[1.0, 2.0], [1.0, 4.0]])
+                .starts_with("speedup 0.375, from 0.250 to 0.500 in 2 pairs: slower")
+        );
         assert!(said(&[[1.0, 2.0], [2.0, 1.0]]).ends_with("no difference beyond the spread"));
         assert!(said(&[[2.0, 1.0]]).contains("single pair"));
     }

@@ -83,7 +83,8 @@ pub(crate) fn is_run(words: &[OsString], place: usize) -> bool {
 /// The command with these words before the program at `place`. An existing `mpress run` is left out.
 pub(crate) fn with(words: &[OsString], place: usize, before: &[&OsStr]) -> Command {
     let (first, program) = words.split_at_checked(place).unwrap_or((words, &[]));
-    let (launcher, options) = first.split_first().map_or((OsStr::new(""), first), |(one, rest)| (one.as_os_str(), rest));
+    let (launcher, options) =
+        first.split_first().map_or((OsStr::new(""), first), |(one, rest)| (one.as_os_str(), rest));
     let mut command = Command::new(launcher);
     command.args(options).args(before).args(without_run(program));
     command
@@ -140,7 +141,10 @@ mod tests {
             format!("{ours} ./app -- x")
         );
         let plain = with(&words("srun mpress run -- ./app"), 1, &[]);
-        assert_eq!((plain.get_program(), plain.get_args().next()), (OsStr::new("srun"), Some(OsStr::new("./app"))));
+        assert_eq!(
+            (plain.get_program(), plain.get_args().next()),
+            (OsStr::new("srun"), Some(OsStr::new("./app")))
+        );
         assert!(matches!(place(&words("mpirun ./a : ./b")), Err(Error::SeveralPrograms)));
         assert!(matches!(place(&words("mpirun -n 2 ./no-such-program")), Err(Error::NoProgram(..))));
     }

@@ -10,7 +10,9 @@ pub(crate) fn file(path: &Path) -> String {
     let entries = std::fs::read_dir(folder.unwrap_or(Path::new("."))).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     let nearest = nearest(&name.to_string_lossy(), names);
-    nearest.map(|name| meant(&folder.map_or_else(|| name.clone().into(), |folder| folder.join(&name)))).unwrap_or_default()
+    nearest
+        .map(|name| meant(&folder.map_or_else(|| name.clone().into(), |folder| folder.join(&name))))
+        .unwrap_or_default()
 }
 
 /// The same for a program: a name without a folder may be that of a file here, which is not looked for in `PATH`.

@@ -116,7 +116,9 @@ fn a_report_is_printed_and_made_a_page() {
     assert!(!text.contains("@--- Comparison"));
 
     let page = place.page("run.html");
-    assert!(page.contains("<h1>lulesh2.0: saved 10.2 % of bytes; estimated 6.3 % of communication time</h1>"));
+    assert!(
+        page.contains("<h1>lulesh2.0: saved 10.2 % of bytes; estimated 6.3 % of communication time</h1>")
+    );
     for number in
         ["33,413,416", "30,001,335", "1.114", "268,798", "1.59 MB", "16 KiB", "lulesh2.0", "run.json"]
     {

@@ -29,7 +29,7 @@ impl Group<'_> {
     fn range(&self) -> [f64; 3] {
         let at = |at: usize| self.seconds.get(at).copied().unwrap_or(0.0);
         let last = self.seconds.len().saturating_sub(1);
-        [at(0), (at(last / 2) + at(last.div_ceil(2))) / 2.0, at(last)]
+        [at(0), at(last / 2) / 2.0 + at(last.div_ceil(2)) / 2.0, at(last)]
     }
 
     fn name(&self) -> String {
@@ -91,7 +91,10 @@ pub(super) fn warnings(reports: &[Named]) -> Vec<String> {
         }
         let ([least, _, most], [other_least, _, other_most]) = (first.range(), group.range());
         if group.seconds.len() > 1 && first.seconds.len() > 1 && least <= other_most && other_least <= most {
-            warnings.push(format!("{}: its times overlap with those of the first; the difference may be chance", group.name()));
+            warnings.push(format!(
+                "{}: its times overlap with those of the first; the difference may be chance",
+                group.name()
+            ));
         }
     }
     warnings
@@ -111,7 +114,8 @@ mod tests {
 
     #[test]
     fn runs_of_the_same_job_are_a_line() {
-        let runs = [run("off", 4.0), run("adaptive", 2.0), run("off", 5.0), run("off", 4.2), run("adaptive", 2.4)];
+        let runs =
+            [run("off", 4.0), run("adaptive", 2.0), run("off", 5.0), run("off", 4.2), run("adaptive", 2.4)];
         let table = spread(&runs);
         let rows: Vec<_> = table.rows.iter().map(|row| row.join(" ")).collect();
         assert_eq!(
