@@ -27,9 +27,6 @@ pub(super) type Reference = (u32, Arc<Kept>);
 /// A channel, and the length of its messages in bytes.
 pub(super) type Key = (Channel, usize);
 
-/// A message that the receiver keeps: its number and its copy.
-pub(super) type Reference = (u32, Arc<Kept>);
-
 #[derive(Default)]
 pub(super) struct Sender {
     channels: HashMap<Key, Sending>,
