@@ -216,9 +216,9 @@ fn a_trial_without_gain_reads_only_parts_of_a_message() {
                 assert_eq!(receive_long(&engines[1 - me], &wires, usize::MAX).unwrap(), raw);
             }
         }
-        // The first chunk of each, and of all but the first message a copy. The first process has its first answer at its fourth message.
+        // The first chunk of each, and of all but the first message a copy. The answer to the second one comes before the third.
         let [tried, after] = if gains { [len, len] } else { [0, 0] };
-        let expected = [0, len, len, tried + 3 * 2728, after].map(|copied| CHUNK + copied);
+        let expected = [0, len, tried + 3 * 2728, after, after].map(|copied| CHUNK + copied);
         assert_eq!(read.into_iter().step_by(2).collect::<Vec<_>>(), expected);
     }
 }
