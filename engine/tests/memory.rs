@@ -23,7 +23,7 @@ fn a_step_later_frames_are_shorter() {
 fn the_adaptive_strategy_refers_where_that_gains() {
     let engines = [0, 1].map(|rank| engine("adaptive", rank, 1 << 20));
     let lens = exchange(&engines, 0, 80_000, 0..300);
-    assert!(lens[250..].iter().filter(|len| **len < 25_000).count() > 40, "{lens:?}");
+    assert!(lens[250..].iter().all(|len| *len < 25_000), "{lens:?}");
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn what_is_kept_has_a_bound() {
             }
         }
     }
-    assert!(referring > 1000, "{referring}");
+    assert!(referring > 2400, "{referring}");
     // Channels that are no longer used make room.
     let referring = |steps: std::ops::Range<u64>| exchange(&engines, 100, 3000, steps).pop().unwrap() < 1500;
     assert!(!referring(0..10) && referring(10..5000));
@@ -112,7 +112,7 @@ fn late_and_lost_messages_stop_nothing() {
         exchange(&engines, 0, 8000, step..step + 1);
         exchange(&engines, 1, 8000, step..step + 1);
     }
-    assert!(referring(&engines, 1, 400..410) > 5);
+    assert_eq!(referring(&engines, 1, 400..410), 10);
     // What is released by a lost frame stays.
     let lost = pair(64 << 20);
     exchange(&lost, 0, 8000, 0..5);
@@ -121,7 +121,7 @@ fn late_and_lost_messages_stop_nothing() {
         for from in [0, 1] {
             send(&lost[from], 1 - from as u32, 0, &field(0, step, 8000));
         }
-        assert!(referring(&lost, 0, step + 1..step + 10) > 3, "step {step}");
+        assert_eq!(referring(&lost, 0, step + 1..step + 10), 9, "step {step}");
     }
 }
 
@@ -140,7 +140,7 @@ fn a_channel_without_answers_leaves_its_room_to_others() {
                 referring += usize::from(len < 25_000);
             }
         }
-        assert!(referring > 300, "{strategy}: {referring}");
+        assert!(referring > 900, "{strategy}: {referring}");
     }
 }
 
@@ -216,9 +216,9 @@ fn a_trial_without_gain_reads_only_parts_of_a_message() {
                 assert_eq!(receive_long(&engines[1 - me], &wires, usize::MAX).unwrap(), raw);
             }
         }
-        // The first chunk of each, and of all but the first message a copy. The first process has its first answer at its fourth message.
+        // The first chunk of each, and of all but the first message a copy. The answer to the second one comes before the third.
         let [tried, after] = if gains { [len, len] } else { [0, 0] };
-        let expected = [0, len, len, tried + 3 * 2728, after].map(|copied| CHUNK + copied);
+        let expected = [0, len, tried + 3 * 2728, after, after].map(|copied| CHUNK + copied);
         assert_eq!(read.into_iter().step_by(2).collect::<Vec<_>>(), expected);
     }
 }
