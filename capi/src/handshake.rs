@@ -61,8 +61,8 @@ pub unsafe extern "C" fn mpress_handshake_mark(minima: *const u64, mark: *mut u8
         // SAFETY: guaranteed by the caller.
         let minima = unsafe { memory::slice(minima, MPRESS_HANDSHAKE_LEN, "minima") }?;
         let minima = minima.first_chunk().ok_or_else(|| Error::null("minima"))?;
-        let agreed =
-            job::agreement(*minima).map_err(|why| Error::new(mpress_status::Disagreement, why.to_string()))?;
+        let agreed = job::agreement(*minima)
+            .map_err(|why| Error::new(mpress_status::Disagreement, why.to_string()))?;
         answer.store(agreed.mark.0);
         Ok(())
     })

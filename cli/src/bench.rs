@@ -63,7 +63,9 @@ impl Error {
     /// As of a shell's commands.
     fn exit_code(&self) -> ExitCode {
         match self {
-            Self::Ended(signal) => u8::try_from(128 + *signal as i32).map_or(ExitCode::FAILURE, ExitCode::from),
+            Self::Ended(signal) => {
+                u8::try_from(128 + *signal as i32).map_or(ExitCode::FAILURE, ExitCode::from)
+            }
             _ => ExitCode::FAILURE,
         }
     }
@@ -131,7 +133,8 @@ fn measure(options: &Options, pairs: &mut Vec<Pair>) -> Result<(), Error> {
 }
 
 fn as_typed(words: &[OsString]) -> Command {
-    let (launcher, rest) = words.split_first().map_or((OsStr::new(""), words), |(one, rest)| (one.as_os_str(), rest));
+    let (launcher, rest) =
+        words.split_first().map_or((OsStr::new(""), words), |(one, rest)| (one.as_os_str(), rest));
     let mut command = Command::new(launcher);
     command.args(rest);
     command
@@ -232,7 +235,9 @@ mod tests {
     /// Two-sided sign test at 5 %, by binomial coefficients.
     #[test]
     fn the_interval_is_that_of_the_sign_test() {
-        for (pairs, expected) in [(0, None), (5, None), (6, Some(0)), (8, Some(0)), (9, Some(1)), (100, Some(39))] {
+        for (pairs, expected) in
+            [(0, None), (5, None), (6, Some(0)), (8, Some(0)), (9, Some(1)), (100, Some(39))]
+        {
             assert_eq!(outside(pairs), expected, "{pairs}");
         }
         for pairs in 1..60_u32 {

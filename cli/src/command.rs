@@ -13,7 +13,9 @@ pub(crate) enum Error {
     NoProgram(String, String),
     #[error("the command starts several programs (:); give each of them on its own")]
     SeveralPrograms,
-    #[error("`mpress run` is not right before the program, so the command cannot be run without it; leave it out")]
+    #[error(
+        "`mpress run` is not right before the program, so the command cannot be run without it; leave it out"
+    )]
     InnerRun,
     #[error("`mpress run` in the command has no `--` before the program (mpress run -- ./app)")]
     RunWithoutDashes,
@@ -113,7 +115,8 @@ pub(crate) fn can_be_without(words: &[OsString], place: usize) -> Result<(), Err
 /// The command with these words before the program at `place`. An existing `mpress run` is left out.
 pub(crate) fn with(words: &[OsString], place: usize, before: &[&OsStr]) -> Command {
     let (first, program) = words.split_at_checked(place).unwrap_or((words, &[]));
-    let (launcher, options) = first.split_first().map_or((OsStr::new(""), first), |(one, rest)| (one.as_os_str(), rest));
+    let (launcher, options) =
+        first.split_first().map_or((OsStr::new(""), first), |(one, rest)| (one.as_os_str(), rest));
     let mut command = Command::new(launcher);
     command.args(options).args(before).args(without_run(program));
     command
@@ -192,7 +195,10 @@ mod tests {
         assert_eq!(given("srun mpress run --threads 2 --report=full -- ./app"), format!("{ours} ./app"));
         assert_eq!(given("srun mpress run ./app -- x"), format!("{ours} mpress run ./app -- x"));
         let plain = with(&words("srun mpress run -- ./app"), 1, &[]);
-        assert_eq!((plain.get_program(), plain.get_args().next()), (OsStr::new("srun"), Some(OsStr::new("./app"))));
+        assert_eq!(
+            (plain.get_program(), plain.get_args().next()),
+            (OsStr::new("srun"), Some(OsStr::new("./app")))
+        );
         assert!(matches!(place(&words("mpirun ./a : ./b")), Err(Error::SeveralPrograms)));
         assert!(matches!(place(&words("mpirun -n 2 ./no-such-program")), Err(Error::NoProgram(..))));
     }
@@ -215,10 +221,15 @@ mod tests {
         ] {
             assert!(matches!(checked(command, place), Err(Error::InnerRun)), "{command}");
         }
-        for command in ["srun mpress run ./app", "srun mpress run ./app -- x", "srun mpress run --threads 2 ./app"] {
+        for command in
+            ["srun mpress run ./app", "srun mpress run ./app -- x", "srun mpress run --threads 2 ./app"]
+        {
             assert!(matches!(checked(command, 1), Err(Error::RunWithoutDashes)), "{command}");
         }
-        for command in ["mpirun -x LD_PRELOAD=/a.so:/lib/libmpress.so ./app", "mpirun -genv LD_PRELOAD /l/libmpress.so ./app"] {
+        for command in [
+            "mpirun -x LD_PRELOAD=/a.so:/lib/libmpress.so ./app",
+            "mpirun -genv LD_PRELOAD /l/libmpress.so ./app",
+        ] {
             let place = command.split(' ').count() - 1;
             assert!(matches!(checked(command, place), Err(Error::Preloads(_))), "{command}");
         }

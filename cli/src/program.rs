@@ -12,9 +12,9 @@ use crate::similar;
 pub(crate) enum Error {
     #[error("no program given")]
     None,
-    #[error("`{0}` is not found{}", similar::program(.0.as_ref()))]
+    #[error("`{0}` is not found{hint}", hint = similar::program(.0.as_ref()))]
     NotFound(String),
-    #[error("`{0}` is not found in PATH{}", similar::program(.0.as_ref()))]
+    #[error("`{0}` is not found in PATH{hint}", hint = similar::program(.0.as_ref()))]
     NotInPath(String),
     #[error("`{0}` cannot be executed: {1}")]
     NotExecutable(String, String),

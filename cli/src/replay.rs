@@ -9,8 +9,8 @@ mod simulate;
 mod table;
 
 use clap::{Args, ValueEnum};
-pub(crate) use input::datatype;
 use input::Input;
+pub(crate) use input::datatype;
 use measure::{Caches, measure};
 use mpress::Knowledge;
 use mpress::selector::{Link, Mechanism, Transfer};

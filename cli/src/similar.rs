@@ -15,9 +15,13 @@ fn among(path: &Path, may_be: impl Fn(&Path) -> bool) -> String {
     let Some(name) = path.file_name().filter(|_| !path.exists()) else { return String::new() };
     let folder = path.parent().filter(|folder| *folder != Path::new(""));
     let entries = std::fs::read_dir(folder.unwrap_or(Path::new("."))).into_iter().flatten().flatten();
-    let names = entries.filter(|entry| may_be(&entry.path())).filter_map(|entry| entry.file_name().into_string().ok());
+    let names = entries
+        .filter(|entry| may_be(&entry.path()))
+        .filter_map(|entry| entry.file_name().into_string().ok());
     let nearest = nearest(&name.to_string_lossy(), names);
-    nearest.map(|name| meant(&folder.map_or_else(|| name.clone().into(), |folder| folder.join(&name)))).unwrap_or_default()
+    nearest
+        .map(|name| meant(&folder.map_or_else(|| name.clone().into(), |folder| folder.join(&name))))
+        .unwrap_or_default()
 }
 
 /// The same for a program, which is an executable file: a name without a folder may be that of a file here, which is not looked for in `PATH`.

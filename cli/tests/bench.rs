@@ -70,7 +70,10 @@ fn after_a_first_run_those_with_and_without_take_turns() {
     let lines: Vec<_> = stdout.lines().collect();
     let [head, one, two, last] = lines[..] else { panic!("{stdout}") };
     assert!(head.starts_with("pair ") && one.starts_with("   1 ") && two.starts_with("   2 "), "{stdout}");
-    assert!(last.starts_with("speedup ") && last.ends_with(" in 2 pairs: too few pairs to tell (--runs 6)"), "{last}");
+    assert!(
+        last.starts_with("speedup ") && last.ends_with(" in 2 pairs: too few pairs to tell (--runs 6)"),
+        "{last}"
+    );
 }
 
 #[test]
@@ -98,7 +101,8 @@ fn a_command_with_mpress_is_also_run_without() {
 fn a_library_that_is_preloaded_is_left_out_of_the_run_without() {
     let dir = place("preloaded", "");
     let library = dir.join("libmpress.so");
-    let output = command(&dir, &["--runs", "1", "--", "env", "./app"]).env("LD_PRELOAD", library).output().unwrap();
+    let output =
+        command(&dir, &["--runs", "1", "--", "env", "./app"]).env("LD_PRELOAD", library).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     assert_eq!(log(&dir), ["with", "without", "with"]);
 }
@@ -145,7 +149,10 @@ fn pairs_before_a_failure_are_shown() {
     let dir = place("late", &format!("{FROM_THE_FOURTH} exit 3"));
     let (status, stdout, stderr) = bench(&dir, &["--", "env", "./app"]);
     assert_eq!((status, &*stderr), (Some(1), "mpress: the command failed with mpress (exit status: 3)\n"));
-    assert!(stdout.lines().count() == 3 && stdout.lines().last().unwrap().contains("in 1 pair: "), "{stdout}");
+    assert!(
+        stdout.lines().count() == 3 && stdout.lines().last().unwrap().contains("in 1 pair: "),
+        "{stdout}"
+    );
 }
 
 #[test]

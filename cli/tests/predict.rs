@@ -247,11 +247,16 @@ fn it_says_whether_looking_ahead_can_pay() {
         format!("{seq},0x10,{source},{tag},{count},MPI_DOUBLE,0x20,0,recv\n")
     };
     let long = (32 << 10) / 8;
-    says("ahead-long", &|seq| call(seq, 1, seq % 2, if seq % 4 < 2 { long } else { 3 }), "perhaps: 50.0 % of");
+    says(
+        "ahead-long",
+        &|seq| call(seq, 1, seq % 2, if seq % 4 < 2 { long } else { 3 }),
+        "perhaps: 50.0 % of",
+    );
     says("ahead-short", &|seq| call(seq, 1, seq % 2, long - 1), "no: no receive call");
     says("ahead-any", &|seq| call(seq, -1, seq % 2, long), "no: no receive call");
     // No tag follows from those before it.
-    let random = |seq: usize| (seq as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).swap_bytes() as usize % 30_000;
+    let random =
+        |seq: usize| (seq as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).swap_bytes() as usize % 30_000;
     says("ahead-random", &|seq| call(seq, 1, random(seq), long), "no: only");
 }
 

@@ -116,7 +116,9 @@ fn a_report_is_printed_and_made_a_page() {
     assert!(!text.contains("@--- Comparison"));
 
     let page = place.page("run.html");
-    assert!(page.contains("<h1>lulesh2.0: saved 10.2 % of bytes; estimated 6.3 % of communication time</h1>"));
+    assert!(
+        page.contains("<h1>lulesh2.0: saved 10.2 % of bytes; estimated 6.3 % of communication time</h1>")
+    );
     for number in
         ["33,413,416", "30,001,335", "1.114", "268,798", "1.59 MB", "16 KiB", "lulesh2.0", "run.json"]
     {
@@ -163,9 +165,15 @@ fn several_reports_are_compared() {
     let printed = succeeds(&place.report(&["--html", "both.htm", "a.json", "b.json"]).output().unwrap());
     assert_eq!(printed.lines().last(), Some("page: both.htm"));
     let page = place.page("both.htm");
-    assert_eq!(page.matches("<h3>lulesh2.0: saved 10.2 %").count() + page.matches("<h3>slow: saved 10.2 %").count(), 2);
+    assert_eq!(
+        page.matches("<h3>lulesh2.0: saved 10.2 %").count() + page.matches("<h3>slow: saved 10.2 %").count(),
+        2
+    );
     let runs = &printed[printed.find("@--- Runs of the same program").unwrap()..];
-    assert_eq!(line(runs, "program"), "program strategy runs median s least s most s speedup speedup from to");
+    assert_eq!(
+        line(runs, "program"),
+        "program strategy runs median s least s most s speedup speedup from to"
+    );
     assert_eq!(line(runs, "slow adaptive"), "slow adaptive 1 0.098 0.098 0.098 0.500 0.500 0.500");
     assert_eq!(runs.matches("a single run").count(), 2, "{runs}");
     assert_eq!(page.matches("says nothing about mpress").count(), 1);

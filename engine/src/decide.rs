@@ -11,8 +11,8 @@ use crate::strategy::Strategy;
 use crate::traffic::Passage;
 use mpress_codec::Kind;
 use mpress_selector::{
-    Admitted, Behaviour, TrialResult, Choice, Decision, Gain, Guided, Link, Offer, Probe, Ras, Selector,
-    Tally, Thresholds, Transfer,
+    Admitted, Behaviour, Choice, Decision, Gain, Guided, Link, Offer, Probe, Ras, Selector, Tally,
+    Thresholds, Transfer, TrialResult,
 };
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

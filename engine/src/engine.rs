@@ -18,7 +18,7 @@ use crate::stats::{Counters, RawReason, Stats};
 use crate::strategy::Strategy;
 use crate::traffic::{self, Traffic};
 use mpress_codec::{CodecId, DecodeErrorKind, Encode, Kind, Out, encode_into_with};
-use mpress_selector::{TrialResult, Gain, Link, Tally, Thresholds};
+use mpress_selector::{Gain, Link, Tally, Thresholds, TrialResult};
 use std::mem::MaybeUninit;
 use std::ops::{Deref, Range};
 use std::path::PathBuf;

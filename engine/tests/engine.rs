@@ -291,8 +291,14 @@ fn counters_and_report() {
     assert_eq!(deliver(Report::Summary, None), (vec![summary.trim_end().to_owned()], None));
     assert_eq!(deliver(Report::None, Some("a.json")), (vec![], Some(json)));
     assert_eq!(deliver(Report::None, Some("a.txt")), (vec![], Some(full.clone())));
-    assert_eq!(deliver(Report::Summary, Some("a.txt")), (vec![summary.trim_end().to_owned()], Some(full.clone())));
-    assert_eq!(deliver(Report::Full, Some("a.txt")), (vec![summary.trim_end().to_owned()], Some(full.clone())));
+    assert_eq!(
+        deliver(Report::Summary, Some("a.txt")),
+        (vec![summary.trim_end().to_owned()], Some(full.clone()))
+    );
+    assert_eq!(
+        deliver(Report::Full, Some("a.txt")),
+        (vec![summary.trim_end().to_owned()], Some(full.clone()))
+    );
     let (printed, written) = deliver(Report::None, Some("missing/a.txt"));
     assert!(printed[0].ends_with("; here is the report:") && written.is_none(), "{printed:?}");
     assert_eq!(printed[1], full.trim_end());

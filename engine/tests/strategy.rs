@@ -5,7 +5,9 @@
 mod support;
 
 use mpress::report::{About, JobReport, Share};
-use mpress::{CodecId, Destination, Engine, Kind, Knowledge, RawReason, Record, SameNode, Settings, Strategy};
+use mpress::{
+    CodecId, Destination, Engine, Kind, Knowledge, RawReason, Record, SameNode, Settings, Strategy,
+};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use support::{by, codec_of, fixed, noise, receive, smooth, wire};
@@ -190,7 +192,10 @@ fn raw_messages_are_counted_by_their_reason() {
     (0..50).for_each(|_| _ = sent(&engine, &noise(100_000)));
     let stats = engine.stats();
     let raw: u64 = stats.raw().map(|(_, line)| line.messages).sum();
-    assert_eq!(stats.lines().filter(|(_, codec, _)| *codec == "raw").map(|(.., line)| line.messages).sum::<u64>(), raw);
+    assert_eq!(
+        stats.lines().filter(|(_, codec, _)| *codec == "raw").map(|(.., line)| line.messages).sum::<u64>(),
+        raw
+    );
     assert_eq!(raw, 50);
 }
 

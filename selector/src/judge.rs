@@ -201,7 +201,11 @@ impl Told {
         let variance = residuals.max(0.0) / (raw * raw);
         let difference = speedup - 1.0;
         let is_conclusive = difference * difference >= CLEAR * CLEAR * variance || variance <= FINE * FINE;
-        (speedup.is_finite() && variance.is_finite()).then_some(TrialResult { speedup, variance, is_conclusive })
+        (speedup.is_finite() && variance.is_finite()).then_some(TrialResult {
+            speedup,
+            variance,
+            is_conclusive,
+        })
     }
 }
 

@@ -5,7 +5,7 @@ use crate::costs::{Costs, fraction};
 use crate::decision::{Admitted, Choice, Decision, Offer, PROBE, Probe};
 use crate::estimate::{Packed, Transfer};
 use crate::heuristics::Behaviour;
-use crate::judge::{TrialResult, Judge, Way};
+use crate::judge::{Judge, TrialResult, Way};
 use crate::link::Link;
 use crate::sample::{self, Level};
 use crate::size::SizeClass;

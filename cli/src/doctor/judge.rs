@@ -257,7 +257,10 @@ mod tests {
         let ranks = [facts(0, "n0"), facts(1, "n0")];
         assert_eq!(wrong(&ranks), Vec::<String>::new());
         let last = judge(&ranks, true).pop().unwrap().to_string();
-        assert!(last.starts_with("note  messages: none would be compressed: all ranks are on one node"), "{last}");
+        assert!(
+            last.starts_with("note  messages: none would be compressed: all ranks are on one node"),
+            "{last}"
+        );
         let mut off = ranks;
         off.iter_mut().for_each(|facts| facts.settings.as_mut().unwrap().off = true);
         assert!(wrong(&off)[0].contains("MPRESS_STRATEGY is off"));

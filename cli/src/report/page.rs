@@ -3,9 +3,7 @@
 use super::Named;
 use super::chart::{Bar, Group, Share, bars, columns, key, shares, window};
 use super::spread::{spread, warnings};
-use super::tables::{
-    Table, class, comparison, facts, is_estimated, is_measured_only, parts_of_time, tables,
-};
+use super::tables::{Table, class, comparison, facts, is_estimated, is_measured_only, parts_of_time, tables};
 use super::units::{bytes, count, fixed, percent, time};
 use super::xml::Xml;
 use mpress::report::{CodecCounts, Counts, DestinationCounts, JobReport};
@@ -225,7 +223,7 @@ fn windows(xml: &mut Xml, report: &JobReport) {
 /// How the ranks have spent their time.
 fn times(xml: &mut Xml, report: &JobReport) {
     let Some(parts) = parts_of_time(report) else { return };
-    let classes = ["other", "wire", "c1"];
+    let classes = ["c2", "wire", "c1"];
     let parts = parts.into_iter().zip(classes);
     let parts = parts.map(|(part, class)| Share { class, name: part.name.into(), values: [part.seconds] });
     shares(xml, "Computing, MPI and coding in the ranks' time", ["ranks' time"], &parts.collect::<Vec<_>>());

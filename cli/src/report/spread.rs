@@ -34,14 +34,15 @@ impl Group<'_> {
     fn range(&self) -> [f64; 3] {
         let at = |at: usize| self.seconds.get(at).copied().unwrap_or(0.0);
         let last = self.seconds.len().saturating_sub(1);
-        [at(0), (at(last / 2) + at(last.div_ceil(2))) / 2.0, at(last)]
+        [at(0), at(last / 2) / 2.0 + at(last.div_ceil(2)) / 2.0, at(last)]
     }
 
     /// What the runs sent, if it is too unlike for the same job: as a few words.
     fn differs(&self) -> Option<String> {
         let [bytes, messages] = self.sent;
         let is_unlike = |[least, most]: [u64; 2]| most as f64 > least as f64 * (1.0 + LIKE);
-        let range = |[least, most]: [u64; 2], of: &str| format!("from {} to {} {of}", count(least), count(most));
+        let range =
+            |[least, most]: [u64; 2], of: &str| format!("from {} to {} {of}", count(least), count(most));
         if is_unlike(bytes) {
             Some(range(bytes, "raw bytes"))
         } else if is_unlike(messages) {
@@ -70,7 +71,9 @@ fn groups(reports: &[Named]) -> Vec<Group<'_>> {
                     (*least, *most) = ((*least).min(sent), (*most).max(sent));
                 }
             }
-            None => groups.push(Group { first: named, seconds: vec![seconds], sent: sent.map(|sent| [sent; 2]) }),
+            None => {
+                groups.push(Group { first: named, seconds: vec![seconds], sent: sent.map(|sent| [sent; 2]) })
+            }
         }
     }
     groups.iter_mut().for_each(|group| group.seconds.sort_by(f64::total_cmp));
@@ -131,7 +134,10 @@ pub(super) fn warnings(reports: &[Named]) -> Vec<String> {
         }
         let ([least, _, most], [other_least, _, other_most]) = (first.range(), group.range());
         if group.seconds.len() > 1 && first.seconds.len() > 1 && least <= other_most && other_least <= most {
-            warnings.push(format!("{}: its times overlap with those of the first; the difference may be chance", group.name()));
+            warnings.push(format!(
+                "{}: its times overlap with those of the first; the difference may be chance",
+                group.name()
+            ));
         }
     }
     warnings
@@ -151,7 +157,8 @@ mod tests {
 
     #[test]
     fn runs_of_the_same_job_are_a_line() {
-        let runs = [run("off", 4.0), run("adaptive", 2.0), run("off", 5.0), run("off", 4.2), run("adaptive", 2.4)];
+        let runs =
+            [run("off", 4.0), run("adaptive", 2.0), run("off", 5.0), run("off", 4.2), run("adaptive", 2.4)];
         let table = spread(&runs);
         let rows: Vec<_> = table.rows.iter().map(|row| row.join(" ")).collect();
         assert_eq!(
@@ -175,7 +182,8 @@ mod tests {
         let inputs = |bytes: u64, messages: u64| {
             let mut last = run("off", 4.4);
             let total = &mut last.report.total;
-            (total.raw_bytes, total.messages) = (total.raw_bytes * bytes / 100, total.messages * messages / 100);
+            (total.raw_bytes, total.messages) =
+                (total.raw_bytes * bytes / 100, total.messages * messages / 100);
             said(&[run("off", 4.0), last])
         };
         assert_eq!([inputs(100, 100), inputs(104, 97)], ["", ""]);

@@ -44,7 +44,8 @@ fn bar(parts: &[Part; 3]) -> String {
         let end = (sum / whole * LENGTH).round() as usize;
         bar.extend(std::iter::repeat_n(sign, end.saturating_sub(bar.len())));
     }
-    let named = parts.iter().zip(SIGNS).map(|(part, sign)| format!("{sign} {} {}", part.name, part.percent(whole)));
+    let named =
+        parts.iter().zip(SIGNS).map(|(part, sign)| format!("{sign} {} {}", part.name, part.percent(whole)));
     format!("{bar} {}", named.collect::<Vec<_>>().join(", "))
 }
 
@@ -83,7 +84,8 @@ mod tests {
     fn a_bar_has_its_length_and_one_decimal() {
         let parts = |seconds: [f64; 3]| {
             let [computing, mpi, coding] = seconds;
-            [("computing", computing), ("MPI", mpi), ("coding", coding)].map(|(name, seconds)| Part { name, seconds })
+            [("computing", computing), ("MPI", mpi), ("coding", coding)]
+                .map(|(name, seconds)| Part { name, seconds })
         };
         let text = bar(&parts([6.0, 3.0, 1.0]));
         let signs = ["#".repeat(24), "=".repeat(12), "*".repeat(4)].concat();

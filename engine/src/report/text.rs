@@ -76,7 +76,8 @@ impl JobReport {
             row(text, &format!("{:<6} {}", line.kind, line.codec), &line.counts);
         }
         if !self.raw.is_empty() {
-            let each = self.raw.iter().map(|raw| format!("{} ({}) {}", raw.messages, bytes(raw.bytes), raw.reason));
+            let each =
+                self.raw.iter().map(|raw| format!("{} ({}) {}", raw.messages, bytes(raw.bytes), raw.reason));
             let _ = writeln!(text, "raw messages: {}", each.collect::<Vec<_>>().join(", "));
         }
         if let Some(counts) = &self.referring {
