@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::Command;
 
-use crate::{program, similar};
+use crate::{libraries, program, similar};
 
 /// Why the program is not found in a command.
 #[derive(Debug, thiserror::Error)]
@@ -13,6 +13,14 @@ pub(crate) enum Error {
     NoProgram(String, String),
     #[error("the command starts several programs (:); give each of them on its own")]
     SeveralPrograms,
+    #[error(
+        "`mpress run` is not right before the program, so the command cannot be run without it; leave it out"
+    )]
+    InnerRun,
+    #[error("`mpress run` in the command has no `--` before the program (mpress run -- ./app)")]
+    RunWithoutDashes,
+    #[error("the command preloads mpress (`{0}`), so it cannot be run without; leave that out")]
+    Preloads(String),
 }
 
 /// Options of launchers whose values may be names of programs, and the number of their values. Values of other options are never mistaken for
@@ -52,10 +60,17 @@ pub(crate) fn place(words: &[OsString]) -> Result<usize, Error> {
     }
     position(words, |word| program::find(word).is_ok()).ok_or_else(|| {
         let command = words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
-        // After the launcher, the first word that is nearly a program.
-        let mut hints = words.iter().skip(1).map(|word| similar::program(word));
-        Error::NoProgram(command, hints.find(|hint| !hint.is_empty()).unwrap_or_default())
+        let mut others = words.iter().skip(1).filter(|word| !is_option(word) && !is_number(word));
+        Error::NoProgram(command, others.next().map(|word| similar::program(word)).unwrap_or_default())
     })
+}
+
+fn is_option(word: &OsStr) -> bool {
+    word.as_encoded_bytes().starts_with(b"-")
+}
+
+fn is_number(word: &OsStr) -> bool {
+    word.as_encoded_bytes().iter().all(u8::is_ascii_digit)
 }
 
 /// The first word after the launcher that is executable.
@@ -80,6 +95,23 @@ pub(crate) fn is_run(words: &[OsString], place: usize) -> bool {
     words.get(place..).is_some_and(|program| without_run(program).len() < program.len())
 }
 
+/// Whether [`with`] and no words before the program makes a command without mpress.
+///
+/// # Errors
+/// Which part of the command would start mpress all the same.
+pub(crate) fn can_be_without(words: &[OsString], place: usize) -> Result<(), Error> {
+    let (launcher, program) = words.split_at_checked(place).unwrap_or((words, &[]));
+    let mut plain = launcher.iter().chain(without_run(program));
+    if let Some(word) = plain.find(|word| libraries::names_ours(word)) {
+        return Err(Error::Preloads(word.to_string_lossy().into_owned()));
+    }
+    match words.windows(2).position(starts_run) {
+        Some(at) if at == place && !is_run(words, place) => Err(Error::RunWithoutDashes),
+        Some(at) if at != place || words.windows(2).skip(place + 1).any(starts_run) => Err(Error::InnerRun),
+        _ => Ok(()),
+    }
+}
+
 /// The command with these words before the program at `place`. An existing `mpress run` is left out.
 pub(crate) fn with(words: &[OsString], place: usize, before: &[&OsStr]) -> Command {
     let (first, program) = words.split_at_checked(place).unwrap_or((words, &[]));
@@ -90,12 +122,31 @@ pub(crate) fn with(words: &[OsString], place: usize, before: &[&OsStr]) -> Comma
     command
 }
 
+fn starts_run(program: &[OsString]) -> bool {
+    let is_mpress = |word: &OsString| Path::new(word).file_name() == Some(OsStr::new("mpress"));
+    program.first().is_some_and(is_mpress) && program.get(1).is_some_and(|word| word == "run")
+}
+
 /// The program after `mpress run [...] --`.
 fn without_run(program: &[OsString]) -> &[OsString] {
-    let is_ours = |word: &OsString| Path::new(word).file_name() == Some(OsStr::new("mpress"));
-    let is_run = program.first().is_some_and(is_ours) && program.get(1).is_some_and(|word| word == "run");
-    let end = program.iter().position(|word| word == "--").filter(|_| is_run);
+    let end = end_of_options(program).filter(|_| starts_run(program));
     end.and_then(|end| program.get(end + 1..)).unwrap_or(program)
+}
+
+/// The position of `--` after the options of `mpress run`; `None` if the program comes first. A later `--` is the program's.
+fn end_of_options(run: &[OsString]) -> Option<usize> {
+    let mut index = 2;
+    loop {
+        let word = run.get(index)?;
+        if word == "--" {
+            return Some(index);
+        }
+        if !is_option(word) {
+            return None;
+        }
+        // Every option of `mpress run` has a value.
+        index += if word.as_encoded_bytes().contains(&b'=') { 1 } else { 2 };
+    }
 }
 
 #[cfg(test)]
@@ -140,6 +191,9 @@ mod tests {
             shown("mpirun /opt/mpress run --report full -- ./app -- x", 1),
             format!("{ours} ./app -- x")
         );
+        let given = |command: &str| shown(command, 1);
+        assert_eq!(given("srun mpress run --threads 2 --report=full -- ./app"), format!("{ours} ./app"));
+        assert_eq!(given("srun mpress run ./app -- x"), format!("{ours} mpress run ./app -- x"));
         let plain = with(&words("srun mpress run -- ./app"), 1, &[]);
         assert_eq!(
             (plain.get_program(), plain.get_args().next()),
@@ -147,5 +201,37 @@ mod tests {
         );
         assert!(matches!(place(&words("mpirun ./a : ./b")), Err(Error::SeveralPrograms)));
         assert!(matches!(place(&words("mpirun -n 2 ./no-such-program")), Err(Error::NoProgram(..))));
+    }
+
+    #[test]
+    fn a_command_that_would_start_mpress_all_the_same_is_refused() {
+        let checked = |command: &str, place| can_be_without(&words(command), place);
+        for (command, place) in [
+            ("mpirun -n 4 ./app run", 3),
+            ("mpirun -n 4 mpress run --report full -- ./app mpress", 3),
+            ("mpirun -n 4 env A=1 ./app", 3),
+        ] {
+            assert!(checked(command, place).is_ok(), "{command}");
+        }
+        for (command, place) in [
+            ("mpirun -n 4 env A=1 mpress run -- ./app", 3),
+            ("mpirun numactl -l /opt/bin/mpress run -- ./app", 1),
+            ("mpirun mpress run -- env mpress run -- ./app", 1),
+            ("mpress run -- ./app", 3),
+        ] {
+            assert!(matches!(checked(command, place), Err(Error::InnerRun)), "{command}");
+        }
+        for command in
+            ["srun mpress run ./app", "srun mpress run ./app -- x", "srun mpress run --threads 2 ./app"]
+        {
+            assert!(matches!(checked(command, 1), Err(Error::RunWithoutDashes)), "{command}");
+        }
+        for command in [
+            "mpirun -x LD_PRELOAD=/a.so:/lib/libmpress.so ./app",
+            "mpirun -genv LD_PRELOAD /l/libmpress.so ./app",
+        ] {
+            let place = command.split(' ').count() - 1;
+            assert!(matches!(checked(command, place), Err(Error::Preloads(_))), "{command}");
+        }
     }
 }

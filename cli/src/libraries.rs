@@ -1,5 +1,7 @@
 //! Finds the libraries: the preload library, and next to it a shim for each ABI.
 
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::detect::Abi;
@@ -44,6 +46,23 @@ pub(crate) fn shim(preload: &Path, abi: Abi) -> Result<PathBuf, Error> {
     if path.is_file() { Ok(path) } else { Err(Error::Shim(path)) }
 }
 
+/// Whether one of the files in a list is a library of mpress, such as in a value of `LD_PRELOAD`.
+pub(crate) fn names_ours(list: &OsStr) -> bool {
+    list.as_encoded_bytes().split(|byte| b" :=".contains(byte)).any(is_ours)
+}
+
+/// The list without the libraries of mpress; `None` if nothing else is in it.
+pub(crate) fn without_ours(list: &OsStr) -> Option<OsString> {
+    let others = list.as_encoded_bytes().split(|byte| b" :".contains(byte));
+    let others: Vec<_> = others.filter(|file| !file.is_empty() && !is_ours(file)).collect();
+    (!others.is_empty()).then(|| OsString::from_vec(others.join(&b':')))
+}
+
+fn is_ours(file: &[u8]) -> bool {
+    let name = file.rsplit(|byte| *byte == b'/').next().unwrap_or(file);
+    name.starts_with(b"libmpress") && name.ends_with(b".so")
+}
+
 fn beside(command: &Path) -> Result<PathBuf, Error> {
     let prefix = command.parent().and_then(Path::parent).unwrap_or(Path::new("/"));
     let dirs = [prefix.join("lib"), prefix.join("lib/mpress")];
@@ -55,6 +74,20 @@ fn beside(command: &Path) -> Result<PathBuf, Error> {
 mod tests {
     use super::*;
     use std::fs;
+
+    #[test]
+    fn ours_are_told_from_other_libraries() {
+        for (list, others) in [
+            ("/lib/libmpress.so", None),
+            ("/a.so:/lib/libmpress.so /b.so", Some("/a.so:/b.so")),
+            ("libmpress.so:/lib/libmpress_shim_mpich.so", None),
+            ("/opt/libmpress/libc.so", Some("/opt/libmpress/libc.so")),
+        ] {
+            assert_eq!(without_ours(list.as_ref()), others.map(OsString::from), "{list}");
+            assert_eq!(names_ours(list.as_ref()), others != Some(list), "{list}");
+        }
+        assert!(names_ours("LD_PRELOAD=/lib/libmpress.so".as_ref()));
+    }
 
     #[test]
     fn they_are_beside_the_command() {

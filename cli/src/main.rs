@@ -21,6 +21,7 @@ mod replay;
 mod report;
 mod run;
 mod sides;
+mod signals;
 mod similar;
 mod version;
 
@@ -94,7 +95,7 @@ fn main() -> ExitCode {
                 }
             };
         }
-        Command::Bench(options) => return exit(bench::run(&options)),
+        Command::Bench(options) => return bench::run(&options),
         Command::Replay(options) => return exit(replay::run(&options)),
         Command::Predict(options) => return exit(predict::run(&options)),
         Command::Manual(options) => return exit(manual::run::<Cli>(&options)),

@@ -63,7 +63,7 @@ fn find_in(program: &OsStr, path: &OsStr) -> Result<PathBuf, Error> {
 }
 
 /// Whether any user may execute a file; `None` if it does not exist. Only `exec` can tell for certain.
-fn executable(file: &Path) -> Option<bool> {
+pub(crate) fn executable(file: &Path) -> Option<bool> {
     let metadata = file.metadata().ok()?;
     Some(metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }

@@ -25,8 +25,8 @@ use crate::similar;
 ///
 ///     mpress run --report-file NAME.json
 ///
-/// Several reports are compared; speedups are against the first. Runs of the same
-/// program, ranks and strategy are one line, with their spread.
+/// Several reports are compared; speedups are against the first. Runs with the same
+/// program, ranks, nodes and strategy share a line, with the range of their times.
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Options {

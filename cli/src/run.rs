@@ -12,6 +12,9 @@ use crate::{detect, launcher, libraries, program};
 
 const PRELOAD: &str = "LD_PRELOAD";
 
+/// What is printed at the end.
+const REPORT: &str = "MPRESS_REPORT";
+
 /// The settings file.
 const CONFIG: &str = "MPRESS_CONFIG";
 
@@ -38,7 +41,7 @@ pub(crate) struct Options {
     #[arg(long, value_enum, value_name = "WHAT")]
     report: Option<Report>,
 
-    /// Write the full report to this file, as JSON if its name ends in .json, and print a summary
+    /// Write the full report to this file, as JSON if its name ends in .json, and print a summary unless MPRESS_REPORT is set
     #[arg(long, value_name = "FILE")]
     report_file: Option<PathBuf>,
 
@@ -187,7 +190,7 @@ fn prepare(options: &Options) -> Result<Command, Error> {
         command.env("MPRESS_STRATEGY", strategy.to_string());
     }
     if let Some(report) = options.report {
-        command.env("MPRESS_REPORT", report.value());
+        command.env(REPORT, report.value());
     }
     if let Some(file) = &options.report_file {
         command.env("MPRESS_REPORT_FILE", file);
@@ -203,14 +206,16 @@ fn prepare(options: &Options) -> Result<Command, Error> {
     }
     let given = command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
     let vars: BTreeMap<_, _> = std::env::vars_os().chain(given).collect();
+    let asks_for_report = vars.get(OsStr::new(REPORT)).is_some_and(|value| !value.is_empty());
     // The program may go to another folder before it starts its MPI. A variable overrides the file, so paths in it are passed on, too.
     if let Some(file) = vars.get(OsStr::new(CONFIG)).filter(|file| !file.is_empty()) {
         command.env(CONFIG, std::path::absolute(file).unwrap_or_else(|_| file.into()));
     }
     let settings = mpress::Settings::from_vars(vars)?;
     command.envs(settings.paths());
-    if options.report_file.is_some() && options.report.is_none() && settings.report == mpress::Report::None {
-        command.env("MPRESS_REPORT", Report::Summary.value());
+    // `none` in the environment is meant.
+    if options.report_file.is_some() && !asks_for_report && settings.report == mpress::Report::None {
+        command.env(REPORT, Report::Summary.value());
     }
     if !settings.disable {
         let is_first = launcher::rank().is_none_or(|rank| rank == 0);

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -105,8 +106,14 @@ fn without_an_answer_there_is_one_line() {
     };
     fails(&dir, &["false", "true"], "`false` started no rank");
     fails(&dir, &["env", "no-such-program"], "no program found in the command: `env no-such-program`");
-    let near = dir.join("libmpres.so").display().to_string();
-    fails(&dir, &["env", &near], &format!("(did you mean {}?)", dir.join("libmpress.so").display()));
+    let solver = dir.join("solver");
+    fs::write(&solver, "#!/bin/sh\n").unwrap();
+    fs::set_permissions(&solver, fs::Permissions::from_mode(0o755)).unwrap();
+    let near = dir.join("sovler").display().to_string();
+    fails(&dir, &["env", "-u", "1", &near], &format!("(did you mean {}?)", solver.display()));
+    let no_program = dir.join("libmpres.so").display().to_string();
+    let (.., stderr) = doctor(&dir, &["env", &no_program, &near]);
+    assert!(!stderr.contains("did you mean"), "{stderr}");
     fails(&dir, &["/no/such/launcher", "true"], "`/no/such/launcher` cannot be started");
     fails(Path::new("/no/such"), &["env", "true"], "MPRESS_LIBDIR");
     fails(&dir, &["env", "true", ":", "true"], "several programs");

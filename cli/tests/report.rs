@@ -140,6 +140,17 @@ fn a_report_is_printed_and_made_a_page() {
 }
 
 #[test]
+fn no_bar_is_shown_of_parts_that_are_more_than_the_whole() {
+    // Two threads of a rank may be in calls at the same time.
+    let threads = SAMPLE.replacen("\"ranks_s\": [0.021,", "\"ranks_s\": [1.021,", 1);
+    assert_ne!(threads, SAMPLE);
+    let place = Place::new("threads").with("run.json", &threads);
+    let text = succeeds(&place.report(&["run.json"]).output().unwrap());
+    assert!(text.contains("@ In MPI") && !text.contains("Ranks' time"), "{text}");
+    assert!(!place.page("run.html").contains("computing: "));
+}
+
+#[test]
 fn several_reports_are_compared() {
     let fast = SAMPLE.replacen("\"seconds\": 0.0489", "\"seconds\": 0.0979", 1).replace(PROGRAM, "\"slow\"");
     assert_ne!(fast, SAMPLE);
@@ -154,8 +165,15 @@ fn several_reports_are_compared() {
     let printed = succeeds(&place.report(&["--html", "both.htm", "a.json", "b.json"]).output().unwrap());
     assert_eq!(printed.lines().last(), Some("page: both.htm"));
     let page = place.page("both.htm");
-    assert_eq!(page.matches(": saved 10.2 %").count(), 2);
-    let runs = &printed[printed.find("@--- Runs of the same job").unwrap()..];
+    assert_eq!(
+        page.matches("<h3>lulesh2.0: saved 10.2 %").count() + page.matches("<h3>slow: saved 10.2 %").count(),
+        2
+    );
+    let runs = &printed[printed.find("@--- Runs of the same program").unwrap()..];
+    assert_eq!(
+        line(runs, "program"),
+        "program strategy runs median s least s most s speedup speedup from to"
+    );
     assert_eq!(line(runs, "slow adaptive"), "slow adaptive 1 0.098 0.098 0.098 0.500 0.500 0.500");
     assert_eq!(runs.matches("a single run").count(), 2, "{runs}");
     assert_eq!(page.matches("says nothing about mpress").count(), 1);

@@ -253,13 +253,17 @@ fn a_wrong_setting_is_refused_before_the_program_starts() {
 #[test]
 fn a_report_file_comes_with_a_summary() {
     let place = Place::new("report-file");
-    let given = |options: &[&str], variable_of: &str| {
+    let by = |report: &str, options: &[&str], variable_of: &str| {
         let mut command = place.run(options);
-        let output = command.current_dir(&place.0).args(["--", "env"]).output().unwrap();
+        command.current_dir(&place.0).env("MPRESS_REPORT", report).args(["--", "env"]);
+        let output = command.output().unwrap();
         assert!(output.status.success(), "{output:?}");
-        variable(&output, variable_of)
+        variable(&output, variable_of).filter(|value| !value.is_empty())
     };
+    let given = |options: &[&str], variable_of: &str| by("", options, variable_of);
     let options = ["--report-file", "r.json"];
+    assert_eq!(by("none", &options, "MPRESS_REPORT").as_deref(), Some("none"), "what is set is meant");
+    assert_eq!(by("full", &options, "MPRESS_REPORT").as_deref(), Some("full"));
     let file = place.0.join("r.json").display().to_string();
     assert_eq!(given(&options, "MPRESS_REPORT_FILE"), Some(file));
     assert_eq!(given(&options, "MPRESS_REPORT").as_deref(), Some("summary"));
@@ -268,6 +272,7 @@ fn a_report_file_comes_with_a_summary() {
     assert_eq!(given(&[], "MPRESS_REPORT"), None);
     let mut missing = place.run(&["--report-file", "/no/such/r.json", "--", "env"]);
     fails(&mut missing, 2, &["/no/such/r.json cannot be written", ": /no/such"]);
+    assert_eq!(place.run(&["--report-file", "", "--", "env"]).status().unwrap().code(), Some(2), "no name");
 }
 
 #[test]

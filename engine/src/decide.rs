@@ -266,7 +266,7 @@ impl Decider {
                 let admitted = self.selector().admit(kind, len).ok_or(RawReason::Idle)?;
                 By::Selector { admitted, send: false }
             }
-            Strategy::Ras => By::Ras(self.ras().admit(kind, len).ok_or(RawReason::Settings)?),
+            Strategy::Ras => By::Ras(self.ras().admit(kind, len).ok_or(RawReason::Idle)?),
         };
         Ok(Considered { kind, to, len, channel: None, by })
     }

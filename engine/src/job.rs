@@ -12,7 +12,7 @@ use crate::knowledge::Knowledge;
 use crate::links::Links;
 use crate::settings::{Report, Settings};
 use crate::strategy::Strategy;
-use crate::{Engine, hierarchy, network};
+use crate::{Engine, hierarchy, network, stats};
 use mpress_selector::Link;
 use std::fmt::Display;
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
@@ -93,10 +93,12 @@ pub fn agreement(least: [u64; WORDS]) -> Result<Agreed, Disagreement> {
     Ok(Agreed { mark, wants_words: no_words == 0, codecs })
 }
 
-/// The properties of this build on which frames depend.
+/// The properties of this build on which frames depend, and the sum of the counters at the end of the job.
 fn build() -> impl Hash {
     let codecs: Vec<_> = codecs::Codec::all().map(|codec| (codec.name(), codec.wire())).collect();
-    (env!("CARGO_PKG_VERSION"), VERSION, network::VERSION, hierarchy::VERSION, FLOOR, SHORTEST, codecs)
+    let formats = (VERSION, network::VERSION, hierarchy::VERSION);
+    let counters = stats::words(&codecs::Table::default());
+    (env!("CARGO_PKG_VERSION"), formats, FLOOR, SHORTEST, codecs, counters)
 }
 
 impl Settings {

@@ -34,7 +34,7 @@ pub struct Settings {
     pub threshold: usize,
     /// `MPRESS_REPORT=none|summary|full`.
     pub report: Report,
-    /// `MPRESS_REPORT_FILE=FILE`: the file for the report, instead of standard error; in JSON if the name ends in `.json`.
+    /// `MPRESS_REPORT_FILE=FILE`: the file for the full report; in JSON if the name ends in `.json`. Standard error then gets at most the summary.
     pub report_file: Option<PathBuf>,
     /// `MPRESS_SAME_NODE=pass|compress`.
     pub same_node: SameNode,

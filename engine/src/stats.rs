@@ -32,6 +32,13 @@ pub(crate) struct Counters {
     words: Box<[AtomicU64]>,
 }
 
+/// The number of counters for the codecs of a table.
+pub(crate) fn words(table: &Table) -> usize {
+    let rows = table.len() + RawReason::ALL.len() - 1;
+    // The last ones are for messages that refer to earlier ones.
+    (BY_SIZE + rows * BY_KIND + 1) * FIELDS
+}
+
 /// The index of the first counter of a size class.
 fn by_size(size: SizeClass, to: Destination) -> usize {
     (size.index() * Destination::ALL.len() + to as usize) * FIELDS
@@ -54,10 +61,8 @@ fn by_row(kind: Kind, row: usize, to: Destination) -> usize {
 impl Counters {
     /// Counters for the codecs of this table, all zero.
     pub(crate) fn of(table: Arc<Table>) -> Self {
-        // The last ones are for messages that refer to earlier ones.
-        let rows = table.len() + RawReason::ALL.len() - 1;
-        let words = (BY_SIZE + rows * BY_KIND + 1) * FIELDS;
-        Self { table, words: (0..words).map(|_| AtomicU64::new(0)).collect() }
+        let words = (0..words(&table)).map(|_| AtomicU64::new(0)).collect();
+        Self { table, words }
     }
 
     /// Counts a sent message, with its codec or the reason why it has none.

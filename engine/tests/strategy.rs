@@ -8,6 +8,8 @@ use mpress::report::{About, JobReport, Share};
 use mpress::{
     CodecId, Destination, Engine, Kind, Knowledge, RawReason, Record, SameNode, Settings, Strategy,
 };
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 use support::{by, codec_of, fixed, noise, receive, smooth, wire};
 
 #[test]
@@ -162,18 +164,29 @@ fn a_fast_network_gets_raw_messages() {
     }
 }
 
+/// The raw messages of an engine after this one: why, their number, and their bytes.
+fn raw_after(engine: &Engine, raw: &[u8]) -> Vec<(RawReason, u64, u64)> {
+    let _frame = engine.encode(raw, Kind::F64, Destination::OtherNode);
+    engine.stats().raw().map(|(reason, line)| (reason, line.messages, line.raw_bytes)).collect()
+}
+
 #[test]
 fn raw_messages_are_counted_by_their_reason() {
-    let sent = |engine: &Engine, raw: &[u8]| {
-        let _raw = engine.encode(raw, Kind::F64, Destination::OtherNode);
-        engine.stats().raw().map(|(reason, line)| (reason, line.messages, line.raw_bytes)).collect::<Vec<_>>()
-    };
+    let sent = raw_after;
     assert_eq!(sent(&by("off", SameNode::Pass), &smooth(8000)), [(RawReason::Settings, 1, 8000)]);
     assert_eq!(sent(&fixed(), &noise(8000)), [(RawReason::Longer, 1, 8000)]);
     assert_eq!(sent(&fixed(), &smooth(8000)), []);
     let fast = by("adaptive", SameNode::Pass);
     fast.set_link(mpress::selector::Link { latency_us: 1.0, bandwidth_mb_s: 50_000.0 });
     assert_eq!(sent(&fast, &smooth(2000)), [(RawReason::Short, 1, 2000)]);
+
+    // Inside the window its codecs do not gain, until the window is closed. That is no setting.
+    let ras = by("ras", SameNode::Pass);
+    ras.set_link(mpress::selector::Link { latency_us: 1.0, bandwidth_mb_s: 50_000.0 });
+    assert_eq!(sent(&ras, &smooth(8000)), [(RawReason::Estimate, 1, 8000)]);
+    (0..50).for_each(|_| _ = sent(&ras, &smooth(8000)));
+    let reasons: Vec<_> = ras.stats().raw().map(|(reason, _)| reason).collect();
+    assert_eq!(reasons, [RawReason::Idle, RawReason::Estimate]);
 
     let engine = adaptive();
     (0..50).for_each(|_| _ = sent(&engine, &noise(100_000)));
@@ -184,6 +197,20 @@ fn raw_messages_are_counted_by_their_reason() {
         raw
     );
     assert_eq!(raw, 50);
+}
+
+#[test]
+fn raw_messages_on_trial_are_counted_as_such() {
+    let settings = Settings { strategy: Strategy::Adaptive, ..Settings::default() };
+    let engine = Engine::new(&settings, &Knowledge::default(), None);
+    engine.set_link(SLOW);
+    let (raw, end) = (smooth(8000), Instant::now() + Duration::from_secs(60));
+    let has = |reason: RawReason| raw_after(&engine, &raw).iter().any(|(of, ..)| *of == reason);
+    // Every half second a trial begins.
+    while !has(RawReason::Clock) {
+        assert!(Instant::now() < end, "there was no trial");
+        sleep(Duration::from_millis(1));
+    }
 }
 
 #[test]

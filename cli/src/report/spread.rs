@@ -2,13 +2,18 @@
 
 use super::Named;
 use super::tables::{NONE, Table};
-use super::units::fixed;
+use super::units::{count, fixed};
+
+/// The fraction by which runs of the same job may differ in what they send.
+const LIKE: f64 = 0.05;
 
 /// The runs of the same program on the same number of ranks and nodes, with the same strategy.
 struct Group<'a> {
     first: &'a Named,
     /// Seconds, the fewest first.
     seconds: Vec<f64>,
+    /// The least and the most raw bytes, and messages, of a run.
+    sent: [[u64; 2]; 2],
 }
 
 impl Group<'_> {
@@ -32,6 +37,21 @@ impl Group<'_> {
         [at(0), at(last / 2) / 2.0 + at(last.div_ceil(2)) / 2.0, at(last)]
     }
 
+    /// What the runs sent, if it is too unlike for the same job: as a few words.
+    fn differs(&self) -> Option<String> {
+        let [bytes, messages] = self.sent;
+        let is_unlike = |[least, most]: [u64; 2]| most as f64 > least as f64 * (1.0 + LIKE);
+        let range =
+            |[least, most]: [u64; 2], of: &str| format!("from {} to {} {of}", count(least), count(most));
+        if is_unlike(bytes) {
+            Some(range(bytes, "raw bytes"))
+        } else if is_unlike(messages) {
+            Some(range(messages, "messages"))
+        } else {
+            None
+        }
+    }
+
     fn name(&self) -> String {
         let job = &self.first.report.job;
         format!("{} with {}", job.program, job.strategy)
@@ -42,10 +62,18 @@ impl Group<'_> {
 fn groups(reports: &[Named]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for named in reports {
-        let seconds = named.report.job.seconds;
+        let (seconds, total) = (named.report.job.seconds, &named.report.total);
+        let sent = [total.raw_bytes, total.messages];
         match groups.iter_mut().find(|group| group.is_of(named)) {
-            Some(group) => group.seconds.push(seconds),
-            None => groups.push(Group { first: named, seconds: vec![seconds] }),
+            Some(group) => {
+                group.seconds.push(seconds);
+                for ([least, most], sent) in group.sent.iter_mut().zip(sent) {
+                    (*least, *most) = ((*least).min(sent), (*most).max(sent));
+                }
+            }
+            None => {
+                groups.push(Group { first: named, seconds: vec![seconds], sent: sent.map(|sent| [sent; 2]) })
+            }
         }
     }
     groups.iter_mut().for_each(|group| group.seconds.sort_by(f64::total_cmp));
@@ -67,8 +95,18 @@ pub(super) fn spread(reports: &[Named]) -> Table {
         row
     };
     Table {
-        title: "Runs of the same job: median, least and most seconds, and speedups".into(),
-        columns: vec!["program", "strategy", "runs", "seconds", "least", "most", "speedup", "least", "most"],
+        title: "Runs of the same program, ranks, nodes and strategy, against those of the first line".into(),
+        columns: vec![
+            "program",
+            "strategy",
+            "runs",
+            "median s",
+            "least s",
+            "most s",
+            "speedup",
+            "speedup from",
+            "to",
+        ],
         names: 2,
         rows: groups.iter().map(row).collect(),
         has_total: false,
@@ -82,6 +120,11 @@ pub(super) fn warnings(reports: &[Named]) -> Vec<String> {
     let mut warnings = Vec::new();
     for group in groups.iter().filter(|group| group.seconds.len() == 1) {
         warnings.push(format!("{}: a single run; its time may be chance", group.name()));
+    }
+    for group in &groups {
+        if let Some(sent) = group.differs() {
+            warnings.push(format!("{}: its runs sent {sent}; perhaps they had unlike inputs", group.name()));
+        }
     }
     for group in others {
         if !first.is_like(group.first) {
@@ -136,6 +179,16 @@ mod tests {
         let overlap = [run("off", 4.0), run("off", 4.4), run("adaptive", 4.1), run("adaptive", 3.0)];
         assert_eq!(said(&overlap).lines().count(), 1);
         assert!(said(&overlap).contains("adaptive: its times overlap"));
+        let inputs = |bytes: u64, messages: u64| {
+            let mut last = run("off", 4.4);
+            let total = &mut last.report.total;
+            (total.raw_bytes, total.messages) =
+                (total.raw_bytes * bytes / 100, total.messages * messages / 100);
+            said(&[run("off", 4.0), last])
+        };
+        assert_eq!([inputs(100, 100), inputs(104, 97)], ["", ""]);
+        assert!(inputs(110, 100).contains("off: its runs sent from 33,413,416 to 36,754,757 raw bytes"));
+        assert!(inputs(100, 50).contains("off: its runs sent from 1,748 to 3,497 messages"));
         let mut other = run("adaptive", 2.0);
         other.report.job.ranks = 16;
         let unlike = said(&[run("off", 4.0), run("off", 4.4), other]);

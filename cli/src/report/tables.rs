@@ -33,10 +33,14 @@ impl Part {
     }
 }
 
-/// The ranks' time: outside calls of MPI, in them without coding, and coding. `None` if the calls were not measured.
+/// The ranks' time: outside calls of MPI, in them without coding, and coding. `None` if the calls were not measured, or if threads were in them at the
+/// same time, so that the parts are more than the whole.
 pub(super) fn parts_of_time(report: &JobReport) -> Option<[Part; 3]> {
     let in_mpi = report.in_mpi.as_ref()?.ranks_s.iter().sum::<f64>();
     let all = report.job.seconds * report.job.ranks as f64;
+    if in_mpi > all {
+        return None;
+    }
     // Coding is done inside the calls.
     let coding = report.total.encode_s + report.total.decode_s;
     let parts = [("computing", all - in_mpi), ("MPI", in_mpi - coding), ("coding", coding)];

@@ -3,17 +3,17 @@
 /// Why a message is sent raw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RawReason {
-    /// By the settings: it is shorter than the threshold, stays inside a node, or the strategy has no codec for it.
+    /// The settings exclude it: it is shorter than the threshold, stays inside a node, or the strategy has no codec for it.
     Settings,
     /// Too short to gain on this network.
     Short,
-    /// Not read, since earlier messages of its kind and length did not gain.
+    /// Not read, because earlier messages of its kind and length did not gain. With the strategy `ras`: outside the window.
     Idle,
-    /// All messages are sent raw at the moment: for a trial by the clock, or because that was found to be faster.
+    /// All messages are sent raw at the moment: for a trial by the clock, or because trials have shown that raw messages are faster.
     Clock,
     /// No codec was expected to gain.
     Estimate,
-    /// It was encoded, and did not get shorter.
+    /// Its frame was not shorter.
     Longer,
 }
 
@@ -26,11 +26,11 @@ impl RawReason {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Settings => "by the settings",
+            Self::Settings => "excluded by the settings",
             Self::Short => "too short to gain",
-            Self::Idle => "like earlier ones without a gain",
-            Self::Clock => "raw on trial, or found faster",
-            Self::Estimate => "no gain expected",
+            Self::Idle => "similar messages did not gain",
+            Self::Clock => "in a trial, or raw messages are faster",
+            Self::Estimate => "no gain expected from any codec",
             Self::Longer => "not shorter when compressed",
         }
     }
