@@ -256,6 +256,7 @@ fn a_report_of_nothing_says_so() {
     let place = Place::new("empty").with("run.json", report).with("sample.json", SAMPLE);
     let printed = succeeds(&place.report(&["run.json"]).output().unwrap());
     assert_eq!(line(&printed, "@ Messages"), "@ Messages : 0");
+    assert!(!printed.contains("Raw messages by reason"), "a report without this table: {printed}");
     let page = place.page("run.html");
     assert!(page.contains("There is nothing to draw"));
     assert!(!page.contains("<svg") && !printed.contains("NaN") && !printed.contains("inf"));
