@@ -63,7 +63,8 @@ impl Engine {
                 return None;
             }
             let (memory, fill) = ((memory, channel), copied(raw));
-            let keeping = self.keep(encoder, memory, (&mut *plan, len), &fill);
+            let keeping =
+                if encoder.refers() { self.keep(setting, memory, (&mut *plan, len), &fill) } else { None };
             let keeping = keeping.and_then(|keeping| keep_whole(keeping, (plan, len), &fill));
             let (reference, message) = part(keeping.as_ref(), 0..len, raw);
             let mut frame = self.append(encoder, reference, message)?;
@@ -97,18 +98,17 @@ impl Engine {
     /// find out whether the message should refer to an earlier one.
     pub(super) fn keep(
         &self,
-        encoder: &mut dyn Encode,
+        setting: Setting,
         (memory, channel): (&Memory, Channel),
         (plan, len): (&mut Plan, usize),
         fill: Fill<'_>,
     ) -> Option<Keeping> {
-        if !encoder.refers() {
-            return None;
-        }
         let mut keeping = memory.keep(channel, len)?;
         if keeping.is_trial {
             let start = Instant::now();
-            let wire_lens = self.try_windows(encoder, &mut keeping, len, fill);
+            let mut try_windows =
+                |encoder: &mut dyn Encode| self.try_windows(encoder, &mut keeping, len, fill);
+            let wire_lens = self.instances.with_block_encoder(setting, &mut try_windows)?;
             plan.trial = start.elapsed();
             // A strategy that decides by a rule compresses at any cost.
             let link = (!plan.is_rule()).then(|| self.decider.link());
@@ -130,6 +130,8 @@ impl Engine {
             keeping.fill(window.clone(), fill).then_some(())?;
             let (reference, message) = part(Some(&*keeping), window, &[]);
             for (sum, reference) in wire_lens.iter_mut().zip([None, reference]) {
+                // What it learned of other windows is not to help here.
+                encoder.reset();
                 let wire = self.append(encoder, reference, message);
                 *sum += wire.map_or(message.len(), |wire| message.len().min(wire.len() - HEADER_LEN));
             }

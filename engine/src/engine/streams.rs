@@ -177,8 +177,8 @@ impl Engine {
         fill: Fill<'_>,
     ) -> Option<Keeping> {
         let (memory, channel) = self.memory.as_ref().zip(channel)?;
-        let keep = |encoder: &mut dyn Encode| self.keep(encoder, (memory, channel), (&mut *plan, len), fill);
-        let keeping = self.instances.with_encoder(setting, keep)??;
+        self.instances.with_encoder(setting, |encoder| encoder.refers())?.then_some(())?;
+        let keeping = self.keep(setting, (memory, channel), (&mut *plan, len), fill)?;
         keep_whole(keeping, (plan, len), fill)
     }
 
