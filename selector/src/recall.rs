@@ -10,6 +10,7 @@ const LEAST: f64 = 0.01;
 /// The first ones of this number of messages for which there is a reference are a trial: parts of each are encoded with the reference and without. One
 /// message says too little about the others: programs send different fields on one channel.
 const CYCLE: u32 = 512;
+/// The number of messages of a trial.
 const TRIALS: u32 = 4;
 /// If more messages than this in a row were kept, and the receiver has reported none of them as kept, no answers are expected.
 const UNANSWERED: u32 = 16;
@@ -26,7 +27,7 @@ pub enum Recalled {
     Nothing,
     /// It is kept at both ends.
     Kept,
-    /// It is kept, and refers to an earlier one if it gets shorter by that ([`Recall::tried`]).
+    /// It is kept and refers to an earlier one if it gets shorter by that ([`Recall::tried`]); otherwise it is not kept.
     Trial,
     /// It is kept, and refers to an earlier one.
     Referring,
@@ -35,7 +36,7 @@ pub enum Recalled {
 /// Decides for the messages of one channel.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Recall {
-    /// The number of messages since a trial began.
+    /// The number of messages since a trial began; in the trial, those that were reported.
     turn: u32,
     /// The bytes of the messages of the trial: raw, and on the wire without a reference and with one.
     sums: [usize; 3],

@@ -16,7 +16,7 @@ type Encoders = Box<[[Idle<Encoder>; Width::ALL.len()]]>;
 pub(crate) struct Instances {
     table: Arc<Table>,
     encoders: Encoders,
-    /// Encoders for blocks, which are reset before each block; the others would lose what they have learned.
+    /// Encoders for blocks and trials, which reset them before each; the others would lose what they have learned.
     block_encoders: Encoders,
     decoders: Box<[Idle<Decoder>; IDS]>,
 }
@@ -43,7 +43,7 @@ impl Instances {
         lend(idle, setting.member.encoder, |encoder| work(&mut **encoder))
     }
 
-    /// Lends an encoder that may be reset to `work`; `None` if out of memory.
+    /// Lends an encoder to `work`, which must reset it before it encodes; `None` if out of memory.
     pub(crate) fn with_block_encoder<R>(
         &self,
         setting: Setting,

@@ -108,11 +108,11 @@ impl Engine {
             let start = Instant::now();
             let mut try_windows =
                 |encoder: &mut dyn Encode| self.try_windows(encoder, &mut keeping, len, fill);
-            let wire_lens = self.instances.with_block_encoder(setting, &mut try_windows)?;
+            let wire_lens = self.instances.with_block_encoder(setting, &mut try_windows);
             plan.trial = start.elapsed();
             // A strategy that decides by a rule compresses at any cost.
             let link = (!plan.is_rule()).then(|| self.decider.link());
-            memory.tried(&keeping, wire_lens?, link).then_some(())?;
+            memory.tried(&keeping, wire_lens??, link).then_some(())?;
         }
         Some(keeping)
     }

@@ -206,9 +206,9 @@ impl Sender {
 
     /// As [`Memory::tried`](super::Memory::tried).
     pub(super) fn tried(&mut self, key: Key, wire_lens: [usize; 2], link: Option<Link>) -> bool {
-        let sending = self.channels.get_mut(&key);
-        let refers = sending.is_some_and(|sending| sending.recall.tried(key.1, wire_lens, link));
-        if !refers {
+        let Some(sending) = self.channels.get_mut(&key) else { return false };
+        let refers = sending.recall.tried(key.1, wire_lens, link);
+        if sending.recall.rests() {
             self.forget(key);
         }
         refers

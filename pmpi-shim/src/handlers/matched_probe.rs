@@ -201,8 +201,16 @@ unsafe fn receive(
         None => pass(),
         // The MPI must report that itself. The program may receive the message by another call.
         Some(taken) if shim.refused(&span) => {
+            let received_on = match &taken {
+                Taken::Received { comm, .. } => Some(*comm),
+                Taken::Left { .. } => None,
+            };
             shim.matched.put(handle, taken);
             let code = pass();
+            // The stand-in is on a communicator of the layer, which has no handler of the program.
+            if let Some(comm) = received_on.filter(|_| code != SUCCESS) {
+                return raise(comm, code);
+            }
             // An MPI that does not check all of it has received the message.
             // SAFETY: as above.
             if unsafe { *message } != handle {
