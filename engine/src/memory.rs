@@ -210,10 +210,16 @@ impl Memory {
         Some(self.receiver().answer(peer, note))
     }
 
-    /// Reports the lengths of this message on the wire without its reference and with it, and returns whether it should refer. If not, it is not kept.
-    /// `link`: the link, if its speed matters.
-    pub(crate) fn tried(&self, keeping: &Keeping, wire_lens: [usize; 2], link: Option<Link>) -> bool {
-        self.sender().tried(keeping.key, wire_lens, link)
+    /// Reports the lengths of this message on the wire without its reference and with it. Returns it without the reference if it should not refer, and
+    /// `None` if it need not be kept. `link`: the link, if its speed matters.
+    pub(crate) fn tried(
+        &self,
+        keeping: Keeping,
+        wire_lens: [usize; 2],
+        link: Option<Link>,
+    ) -> Option<Keeping> {
+        let refers = self.sender().tried(keeping.key, wire_lens, link)?;
+        Some(Keeping { reference: keeping.reference.filter(|_| refers), ..keeping })
     }
 
     /// Handles the note of a frame that has arrived.

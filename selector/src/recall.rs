@@ -27,7 +27,7 @@ pub enum Recalled {
     Nothing,
     /// It is kept at both ends.
     Kept,
-    /// It is kept and refers to an earlier one if it gets shorter by that ([`Recall::tried`]); otherwise it is not kept.
+    /// It is kept, and refers to an earlier one if it gets shorter by that ([`Recall::tried`]).
     Trial,
     /// It is kept, and refers to an earlier one.
     Referring,

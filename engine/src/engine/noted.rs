@@ -112,7 +112,7 @@ impl Engine {
             plan.trial = start.elapsed();
             // A strategy that decides by a rule compresses at any cost.
             let link = (!plan.is_rule()).then(|| self.decider.link());
-            memory.tried(&keeping, wire_lens??, link).then_some(())?;
+            return memory.tried(keeping, wire_lens??, link);
         }
         Some(keeping)
     }

@@ -204,14 +204,15 @@ impl Sender {
         Some(note)
     }
 
-    /// As [`Memory::tried`](super::Memory::tried).
-    pub(super) fn tried(&mut self, key: Key, wire_lens: [usize; 2], link: Option<Link>) -> bool {
-        let Some(sending) = self.channels.get_mut(&key) else { return false };
+    /// As [`Memory::tried`](super::Memory::tried): whether the message should refer.
+    pub(super) fn tried(&mut self, key: Key, wire_lens: [usize; 2], link: Option<Link>) -> Option<bool> {
+        let sending = self.channels.get_mut(&key)?;
         let refers = sending.recall.tried(key.1, wire_lens, link);
         if sending.recall.rests() {
             self.forget(key);
+            return None;
         }
-        refers
+        Some(refers)
     }
 
     /// Handles the report of a process: which messages to it have been dealt with, and which of them it keeps.
