@@ -142,7 +142,7 @@ fn the_report_says_why_nothing_was_compressed() {
     let with = job.compressing().env("MPRESS_REPORT", "summary").run("with");
     assert_same(&job.run("without"), &with);
     let Some(lines) = with.shim_lines() else { return };
-    let told = "mpress: nothing was compressed: 1 synchronous sends (800.0 kB)";
+    let told = "mpress: one_message: nothing was compressed: 1 synchronous sends (800.0 kB)";
     assert!(lines.contains(&told), "{lines:?}");
 }
 
