@@ -9,6 +9,7 @@ use crate::messages::peers::Peers;
 use crate::messages::posted::Posted;
 use crate::mpi::arguments;
 use crate::mpi::channel::match_one;
+use crate::mpi::family::Family;
 use crate::mpi::span::{Envelope, Span, received_bytes, store_status};
 use crate::mpi::sys::*;
 use crate::mpi::{open, real};
@@ -207,8 +208,9 @@ unsafe fn receive(
             };
             shim.matched.put(handle, taken);
             let code = pass();
-            // The stand-in is on a communicator of the layer, which has no handler of the program.
-            if let Some(comm) = received_on.filter(|_| code != SUCCESS) {
+            // The stand-in is on a communicator of the layer, which has no handler of the program. MPICH calls that
+            // of `MPI_COMM_WORLD` all the same.
+            if let Some(comm) = received_on.filter(|_| code != SUCCESS && shim.family == Family::OpenMpi) {
                 return raise(comm, code);
             }
             // An MPI that does not check all of it has received the message.
