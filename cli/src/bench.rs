@@ -112,7 +112,7 @@ fn measure(options: &Options, pairs: &mut Vec<Pair>) -> Result<(), Error> {
     let job = |with: bool| match (with, is_run) {
         (false, _) => without_preload(command::with(words, place, &[])),
         (true, false) => command::with(words, place, &before),
-        (true, true) => as_typed(words),
+        (true, true) => command::as_typed(words),
     };
     signals::catch();
     say(&"pair  without, s  with mpress, s  speedup")?;
@@ -130,14 +130,6 @@ fn measure(options: &Options, pairs: &mut Vec<Pair>) -> Result<(), Error> {
         say(&format_args!("{pair:>4}  {without:>10.3}  {with:>14.3}  {:>7.3}", without / with))?;
     }
     Ok(())
-}
-
-fn as_typed(words: &[OsString]) -> Command {
-    let (launcher, rest) =
-        words.split_first().map_or((OsStr::new(""), words), |(one, rest)| (one.as_os_str(), rest));
-    let mut command = Command::new(launcher);
-    command.args(rest);
-    command
 }
 
 /// A library of mpress in `LD_PRELOAD` would compress without `mpress run`, too.

@@ -115,10 +115,17 @@ pub(crate) fn can_be_without(words: &[OsString], place: usize) -> Result<(), Err
 /// The command with these words before the program at `place`. An existing `mpress run` is left out.
 pub(crate) fn with(words: &[OsString], place: usize, before: &[&OsStr]) -> Command {
     let (first, program) = words.split_at_checked(place).unwrap_or((words, &[]));
-    let (launcher, options) =
-        first.split_first().map_or((OsStr::new(""), first), |(one, rest)| (one.as_os_str(), rest));
+    let mut command = as_typed(first);
+    command.args(before).args(without_run(program));
+    command
+}
+
+/// The command of these words.
+pub(crate) fn as_typed(words: &[OsString]) -> Command {
+    let (launcher, rest) =
+        words.split_first().map_or((OsStr::new(""), words), |(one, rest)| (one.as_os_str(), rest));
     let mut command = Command::new(launcher);
-    command.args(options).args(before).args(without_run(program));
+    command.args(rest);
     command
 }
 

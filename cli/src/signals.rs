@@ -73,7 +73,7 @@ fn pass() {
     if job != 0
         && let Ok(signal) = Signal::try_from(PENDING.swap(0, SeqCst))
     {
-        // If the job has ended, nobody needs it.
+        // The job may have ended; then there is nothing to pass it to.
         let _ended = killpg(Pid::from_raw(job), signal);
     }
 }

@@ -13,7 +13,8 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::time::Instant;
 
-/// A trial encodes this number of windows of a message, which have so many bytes each: one part of it may repeat itself more than another.
+/// A trial encodes this number of windows of a message, because some parts of it may be more redundant than others. The second number is the length of
+/// a window in bytes.
 const WINDOWS: usize = 3;
 const WINDOW: usize = 2728;
 
@@ -29,19 +30,6 @@ fn windows(len: usize) -> impl Iterator<Item = Range<usize>> {
 /// Fills parts of a copy of this message.
 pub(super) fn copied(raw: &[u8]) -> impl Fn(Range<usize>, &mut [u8]) -> bool {
     move |part, copy| raw.get(part).map(|part| copy.copy_from_slice(part)).is_some()
-}
-
-/// Fills the copy of a message of `len` bytes that is to be kept.
-pub(super) fn keep_whole(
-    mut keeping: Keeping,
-    (plan, len): (&mut Plan, usize),
-    fill: Fill<'_>,
-) -> Option<Keeping> {
-    keeping.fill(0..len, fill).then_some(())?;
-    if keeping.reference().is_some() {
-        plan.refer();
-    }
-    Some(keeping)
 }
 
 impl Engine {
@@ -64,8 +52,7 @@ impl Engine {
             }
             let (memory, fill) = ((memory, channel), copied(raw));
             let keeping =
-                if encoder.refers() { self.keep(setting, memory, (&mut *plan, len), &fill) } else { None };
-            let keeping = keeping.and_then(|keeping| keep_whole(keeping, (plan, len), &fill));
+                if encoder.refers() { self.keep(setting, memory, (plan, len), &fill) } else { None };
             let (reference, message) = part(keeping.as_ref(), 0..len, raw);
             let mut frame = self.append(encoder, reference, message)?;
             self.seal_noted(
@@ -94,8 +81,8 @@ impl Engine {
         frame::seal(self.mark, id, number, kind, raw_len, note, frame)
     }
 
-    /// Returns room for the copy of a message, if it is to be kept; the caller must [fill](keep_whole) it. A trial fills and encodes only parts of it, to
-    /// find out whether the message should refer to an earlier one.
+    /// Copies a message with `fill`, if it is to be kept. In a trial, first parts of it are copied and encoded, to find out whether it should refer to an
+    /// earlier one.
     pub(super) fn keep(
         &self,
         setting: Setting,
@@ -112,7 +99,11 @@ impl Engine {
             plan.trial = start.elapsed();
             // A strategy that decides by a rule compresses at any cost.
             let link = (!plan.is_rule()).then(|| self.decider.link());
-            return memory.tried(keeping, wire_lens??, link);
+            keeping = memory.tried(keeping, wire_lens??, link)?;
+        }
+        keeping.fill(0..len, fill).then_some(())?;
+        if keeping.reference().is_some() {
+            plan.refer();
         }
         Some(keeping)
     }

@@ -2,7 +2,7 @@
 //! (cMPI, section 2.4). Format: `docs/format/frame.md`, section "Streams".
 
 use super::Engine;
-use super::noted::{copied, keep_whole};
+use super::noted::copied;
 use crate::blocks;
 use crate::buffer::Buffer;
 use crate::codecs::Setting;
@@ -168,7 +168,7 @@ impl Engine {
         self.next_chunk(tail, &raw)
     }
 
-    /// As [`keep`](Self::keep), and fills the copy. Other threads may have the encoder meanwhile.
+    /// As [`keep`](Self::keep). Other threads may have the encoder meanwhile.
     fn keep_long(
         &self,
         setting: Setting,
@@ -178,8 +178,7 @@ impl Engine {
     ) -> Option<Keeping> {
         let (memory, channel) = self.memory.as_ref().zip(channel)?;
         self.instances.with_encoder(setting, |encoder| encoder.refers())?.then_some(())?;
-        let keeping = self.keep(setting, (memory, channel), (&mut *plan, len), fill)?;
-        keep_whole(keeping, (plan, len), fill)
+        self.keep(setting, (memory, channel), (plan, len), fill)
     }
 
     /// A stream that begins with this chunk; the raw message if there is no chunk because compression does not pay, or if out of memory.
