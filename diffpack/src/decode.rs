@@ -9,8 +9,9 @@ mod stream;
 use crate::columns::with_memory;
 use crate::entries;
 use crate::format::{FORMAT, RECORDS, REFERENCE};
+use crate::kernel;
 use crate::word::Word;
-use block::{prefetch, read};
+use block::{Read, prefetch};
 use columns::read_records;
 use core::marker::PhantomData;
 use mpress_codec::DecodeErrorKind::{Length, Reference, Unsupported};
@@ -86,7 +87,8 @@ impl<W: Word> Decoder<W> {
             let read = |memory: &mut [u8]| read_records(*simd, scratch, &mut wire, reference, memory, out);
             with_memory(reference, read)?;
         } else {
-            read::<W>(*simd, scratch, &mut wire, raw_len / W::WIDTH, reference, out, start)?;
+            let (wire, words) = (&mut wire, raw_len / W::WIDTH);
+            kernel::with::<W, _>(*simd, Read { scratch, wire, words, reference, out, start })?;
         }
         let full = DecodeError::new(Length, wire.at);
         out.extend_from_slice(wire.take(out.remaining())?).map_err(|Full { .. }| full)?;

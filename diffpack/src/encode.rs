@@ -29,7 +29,7 @@ use hints::Hints;
 use mpress_codec::simd::Simd;
 use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out, Reset, length};
 use mpress_codec_support::{prefetch, put_header};
-use piece::{Message, PIECE, Piece, Source, Verdict};
+use piece::{Message, PIECE, Piece, Verdict};
 
 /// A copy of a block at the edge of a message, with 6 KiB for the words before it.
 type EdgeWindow = Window<8192>;
@@ -257,8 +257,8 @@ impl<W: Word> Encoder<W> {
         blocks.begin_message(settings, hints.remembers);
         for start in (0..words.len()).step_by(PIECE) {
             let message = Message { bytes: &words[..words.len().min(start + PIECE)], reference };
-            let (source, slots) = (Source::Search(hints), &mut slots);
-            kernel::with::<W, _>(*simd, Piece { message, start, source, settings, blocks, slots, out })?;
+            let (hints, slots) = (Some(&mut *hints), &mut slots);
+            kernel::with::<W, _>(*simd, Piece { message, start, hints, settings, blocks, slots, out })?;
         }
         out.extend_from_slice(tail)
     }

@@ -5,24 +5,6 @@
 //! the kernel. [`scalar`] defines the operations: every other kernel gives the same result for every input, valid or not.
 #![allow(unsafe_code)]
 
-/// Calls a macro with the operations of the module `portable` appended to others.
-macro_rules! with_portable {
-    ($macro:ident! $($others:tt)*) => {
-        $macro! { $($others)*
-            portable::to_fixed<W>(words: &[u8], unit: u32, fixed: &mut [u8]);
-            portable::to_float<W>(fixed: &[u8], unit: u32, words: &mut [u8]);
-            portable::span<W>(words: &[u8], span: &mut Span);
-            portable::trailing_zeros<W>(residuals: &Block) -> Widths;
-            portable::strip<W>(residuals: &mut Block, counts: &Widths);
-            portable::unstrip<W>(residuals: &mut Groups, counts: &Widths);
-            portable::against<W>(words: &[u8], reference: &[u8], residuals: &mut Groups);
-            portable::undo_against<W>(reference: &[u8], residuals: &mut Groups);
-            portable::minus<W>(words: &[u8], reference: &[u8], differences: &mut [u8]);
-            portable::add_zigzagged<W>(others: &Block, residuals: &mut Groups);
-        }
-    };
-}
-
 /// The operations of a kernel that are functions of its modules. `unsafe`, where the argument says so, because they have target features.
 macro_rules! operations {
     (@ $safety:tt $($(#[$inline:ident])? $module:ident::$name:ident$(<$word:ident>)?($($value:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
@@ -36,7 +18,7 @@ macro_rules! operations {
         unsafe { $call }
     };
     ($($safety:tt)?) => {
-        with_portable! { operations! @ ($($safety)?)
+        operations! { @ ($($safety)?)
             predict::difference<W>(bytes: &[u8], at: usize, lags: &[u16], residuals: &mut [Group]);
             predict::below<W>(words: &[Group], rotation: u32, residuals: &mut [Group]) -> W;
             predict::widths<W>(residuals: &[Group]) -> Widths;
@@ -80,35 +62,14 @@ macro_rules! apart {
     };
 }
 
-/// The module `portable` of a kernel: the portable kernel's functions, compiled for these features.
-#[cfg(target_arch = "x86_64")]
-macro_rules! portable {
-    ($features:literal) => {
-        with_portable! { portable! @ $features }
-    };
-    (@ $features:tt $(portable::$name:ident<W>($($value:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
-        mod portable {
-            use crate::kernel::block::{Block, Groups, Widths};
-            use crate::kernel::{Span, scalar};
-            use crate::word::Word;
-            $(
-                #[target_feature(enable = $features)]
-                pub(super) fn $name<W: Word>($($value: $type),*) $(-> $result)? {
-                    scalar::portable::$name::<W>($($value),*)
-                }
-            )*
-        }
-    };
-}
-
 /// Calls a function that is generic over the order of a difference, the number of its lags.
 macro_rules! by_order {
-    ($function:ident::<$word:ident>($($value:expr),*), $lags:ident) => {
+    ($function:ident::<$($type:ident),*>($($value:expr),*), $lags:ident) => {
         match $lags.len() {
-            0 => $function::<$word, 0>($($value),*),
-            1 => $function::<$word, 1>($($value),*),
-            2 => $function::<$word, 2>($($value),*),
-            _ => $function::<$word, 3>($($value),*),
+            0 => $function::<$($type,)* 0>($($value),*),
+            1 => $function::<$($type,)* 1>($($value),*),
+            2 => $function::<$($type,)* 2>($($value),*),
+            _ => $function::<$($type,)* 3>($($value),*),
         }
     };
 }
@@ -174,6 +135,43 @@ macro_rules! differences {
         ) -> [&'a [$bytes; SAMPLE / size_of::<$bytes>()]; 8] {
             terms::<W, ORDER, SAMPLE>(bytes, at, lags).map(parts)
         }
+
+        #[target_feature(enable = $features)]
+        pub(super) fn lag_scores<W: Word>(
+            bytes: &[u8],
+            places: &[usize],
+            base: usize,
+            first: usize,
+            scores: &mut [u32; LAGS],
+        ) {
+            const VECTOR: usize = size_of::<$bytes>();
+            let (lanes, base) = (VECTOR / W::WIDTH, base * W::WIDTH);
+            if lanes > LAGS {
+                return scalar::lag_scores::<W>(bytes, places, base / W::WIDTH, first, scores);
+            }
+            let mut sums = [splat(0_u64); LAGS * size_of::<u64>() / VECTOR];
+            for place in places {
+                let mut here = W::load(bytes, *place);
+                if base != 0 {
+                    here = here.minus(W::load(bytes, place.wrapping_sub(base)));
+                }
+                for (i, sum) in sums[..LAGS / lanes].iter_mut().enumerate() {
+                    let from = place.wrapping_sub((first + (i + 1) * lanes - 1) * W::WIDTH);
+                    let mut there = load_at(bytes, from);
+                    if base != 0 {
+                        there = sub::<W>(there, load_at(bytes, from.wrapping_sub(base)));
+                    }
+                    *sum = add::<W>(*sum, widths_of_words::<W>(zigzag::<W>(sub::<W>(splat(here), there))));
+                }
+            }
+            for (sum, scores) in sums.into_iter().zip(scores.chunks_mut(lanes)) {
+                let mut bytes = [0; VECTOR];
+                store(&mut bytes, sum);
+                for (score, word) in scores.iter_mut().zip(W::split(&bytes).0.iter().rev()) {
+                    *score = W::from_bytes(*word).to_u64() as u32;
+                }
+            }
+        }
     };
 }
 
@@ -182,6 +180,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 pub(crate) mod block;
+pub(crate) mod portable;
 mod scalar;
 #[cfg(test)]
 mod tests;
@@ -208,29 +207,6 @@ pub(crate) const SHORT: usize = 16 << 10;
 pub(crate) const LAGS: usize = 16;
 /// Bytes of eight groups, whose cost is computed at once.
 pub(crate) const SAMPLE: usize = 512;
-
-/// The number of trailing zero bits in a fraction that makes a float round.
-pub(crate) const ROUND_BITS: u32 = 4;
-
-/// Statistics of some floats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Span {
-    /// The smallest unit in which one of them is a whole number (format, section 5).
-    pub(crate) lowest: u32,
-    /// The greatest exponent.
-    pub(crate) exponent: u32,
-    /// How many are not 0, and how many of those are round.
-    pub(crate) floats: u32,
-    pub(crate) round: u32,
-    /// Whether there are infinities, NaNs, denormals or negative zeros.
-    pub(crate) odd: bool,
-}
-
-impl Default for Span {
-    fn default() -> Self {
-        Self { lowest: u32::MAX, exponent: 0, floats: 0, round: 0, odd: false }
-    }
-}
 
 /// A block of words, and room for the same number of words before it.
 pub(crate) type Words = Window<{ 2 * BLOCK }>;
@@ -289,26 +265,6 @@ pub(crate) trait Kernel<W>: Copy {
         start: usize,
         out: &mut Out<'_>,
     ) -> Result<(), Full>;
-    /// Converts words to fixed point (format, section 5).
-    fn to_fixed(self, words: &[u8], unit: u32, fixed: &mut [u8]);
-    fn to_float(self, fixed: &[u8], unit: u32, words: &mut [u8]);
-    /// Adds some floats to the statistics.
-    fn span(self, words: &[u8], span: &mut Span);
-    /// The number of trailing zeros common to all differences of each group, at most 15; 0 if all differences are 0. `residuals` must be
-    /// those of a difference.
-    fn trailing_zeros(self, residuals: &Block) -> Widths;
-    /// Shifts `counts` trailing zeros out of the differences of each group.
-    fn strip(self, residuals: &mut Block, counts: &Widths);
-    /// The inverse of [`strip`](Kernel::strip).
-    fn unstrip(self, residuals: &mut Groups, counts: &Widths);
-    /// The differences between words and those of a reference, zigzagged.
-    fn against(self, words: &[u8], reference: &[u8], residuals: &mut Groups);
-    /// The inverse of [`against`](Kernel::against), in place.
-    fn undo_against(self, reference: &[u8], residuals: &mut Groups);
-    /// The differences between words and those of a reference.
-    fn minus(self, words: &[u8], reference: &[u8], differences: &mut [u8]);
-    /// Adds zigzagged differences to others.
-    fn add_zigzagged(self, others: &Block, residuals: &mut Groups);
 }
 
 /// An operation to run with a kernel. `run` and what it calls for every block are inlined into the kernel's `enter`.

@@ -5,26 +5,12 @@ use super::rebuild::{DecodeWindow, Form, Scratch};
 use super::stream::{read_head, slot, stream};
 use crate::format::{BLOCK, Domain, GROUPS, Head, Predictor, Slots};
 use crate::kernel::block::{Block, Widths, count};
-use crate::kernel::{self, Kernel, Work};
+use crate::kernel::{self, Kernel, Work, portable};
 use crate::word::Word;
 use mpress_codec::DecodeErrorKind::{Corrupt, Length};
 use mpress_codec::simd::Simd;
 use mpress_codec::{DecodeError, Full, Out};
 use mpress_codec_support::{self as support, Wire};
-
-/// Reads the blocks of `words` words of a message or of a column of records. The predictors use the words in `out` from `start` on,
-/// and those of the reference, which is empty if there is none.
-pub(super) fn read<W: Word>(
-    simd: Simd,
-    scratch: &mut Scratch,
-    wire: &mut Wire<'_>,
-    words: usize,
-    reference: &[u8],
-    out: &mut Out<'_>,
-    start: usize,
-) -> Result<(), DecodeError> {
-    kernel::with::<W, _>(simd, Read { scratch, wire, words, reference, out, start })
-}
 
 /// Prefetches the code for blocks, and the wire.
 pub(super) fn prefetch<W: Word>(simd: Simd, wire: &[u8]) {
@@ -35,13 +21,15 @@ pub(super) fn prefetch<W: Word>(simd: Simd, wire: &[u8]) {
     }
 }
 
-struct Read<'a, 'w, 'o> {
-    scratch: &'a mut Scratch,
-    wire: &'a mut Wire<'w>,
-    words: usize,
-    reference: &'a [u8],
-    out: &'a mut Out<'o>,
-    start: usize,
+/// Reads the blocks of `words` words of a message or of a column of records. The predictors use the words in `out` from `start` on,
+/// and those of the reference, which is empty if there is none.
+pub(super) struct Read<'a, 'w, 'o> {
+    pub(super) scratch: &'a mut Scratch,
+    pub(super) wire: &'a mut Wire<'w>,
+    pub(super) words: usize,
+    pub(super) reference: &'a [u8],
+    pub(super) out: &'a mut Out<'o>,
+    pub(super) start: usize,
 }
 
 impl<W: Word> Work<W> for Read<'_, '_, '_> {
@@ -158,7 +146,7 @@ impl Scratch {
         }
         self.residuals(kernel, wire, head, words)?;
         if reach == 0 {
-            kernel.undo_against(reference.get(at..).unwrap_or_default(), self.words.groups_mut());
+            portable::undo_against::<W>(reference.get(at..).unwrap_or_default(), self.words.groups_mut());
             return out.extend_from_slice(&self.words.block()[..words * W::WIDTH]).map_err(|_| full);
         }
         // The differences of the words are the sums of the reference's differences and the residuals.
@@ -168,7 +156,7 @@ impl Scratch {
         }
         let (bytes, at) = if inside { (reference, at) } else { (self.window.bytes(), DecodeWindow::AT) };
         kernel.difference(bytes, at, predictor.lags(), self.other.groups_mut());
-        kernel.add_zigzagged(&self.other, self.words.groups_mut());
+        portable::add_zigzagged::<W>(&self.other, self.words.groups_mut());
         let form = Form { predictor: &predictor.in_domain(Domain::Integer), maximum: W::ZERO, words };
         kernel.rebuild(None, &form, self, start, out).map_err(|_| full)
     }
@@ -188,7 +176,7 @@ impl Scratch {
             *pair = [packed & 15, packed >> 4];
         }
         self.residuals(kernel, wire, head, words)?;
-        kernel.unstrip(self.words.groups_mut(), &counts);
+        portable::unstrip::<W>(self.words.groups_mut(), &counts);
         Ok(())
     }
 

@@ -1,10 +1,11 @@
 //! Records: columns of blocks, whose words are scattered to the fields (format, section 9).
 #![forbid(unsafe_code)]
 
-use super::block::read;
+use super::block::Read;
 use super::rebuild::Scratch;
 use crate::columns::{gather, scatter};
 use crate::format::{COLUMN, Fields, PIECE, column_width};
+use crate::kernel;
 use core::mem::MaybeUninit;
 use mpress_codec::DecodeErrorKind::Length;
 use mpress_codec::simd::Simd;
@@ -37,10 +38,11 @@ pub(super) fn read_records(
             let mut column = [MaybeUninit::uninit(); COLUMN];
             let mut column = Out::new(&mut column[..records * column_width(width)]);
             let (out, reference) = (&mut column, gather(other, at, width, stride, memory));
+            let read = Read { scratch, wire, words: records, reference, out, start: 0 };
             match width {
-                8 => read::<u64>(simd, scratch, wire, records, reference, out, 0)?,
-                4 => read::<u32>(simd, scratch, wire, records, reference, out, 0)?,
-                _ => read::<u16>(simd, scratch, wire, records, reference, out, 0)?,
+                8 => kernel::with::<u64, _>(simd, read)?,
+                4 => kernel::with::<u32, _>(simd, read)?,
+                _ => kernel::with::<u16, _>(simd, read)?,
             }
             scatter(column.written(), piece, at, width, stride);
         }

@@ -5,7 +5,7 @@
 use crate::format::{BLOCK, Domain, GROUP, MAX_REACH, Predictor};
 use crate::kernel::block::{Block, Widths};
 use crate::kernel::window::Window;
-use crate::kernel::{Kernel, Scalar, Words, undo_below, undo_difference};
+use crate::kernel::{Kernel, Scalar, Words, portable, undo_below, undo_difference};
 use crate::word::Word;
 use mpress_codec::{Full, Out};
 
@@ -79,7 +79,7 @@ pub(crate) fn in_steps<W: Word>(
     undo_difference::<W>(form.predictor.lags(), before, words);
     let mut made = words.block();
     if let Domain::Fixed(unit) = form.predictor.domain {
-        Kernel::<W>::to_float(Scalar, words.block(), unit.into(), &mut other.0);
+        portable::to_float::<W>(words.block(), unit.into(), &mut other.0);
         made = &other.0;
     }
     out.extend_from_slice(&made[..form.words * W::WIDTH])

@@ -12,7 +12,7 @@ use super::stream::Stream;
 use crate::effort::Settings;
 use crate::format::{BLOCK, Domain, GROUP, GROUPS, Head, Predictor, Slots};
 use crate::kernel::block::{Block, groups, samples};
-use crate::kernel::{Kernel, SAMPLE};
+use crate::kernel::{Kernel, SAMPLE, portable};
 use crate::word::Word;
 use mpress_codec::{Full, Out};
 
@@ -102,43 +102,33 @@ impl Blocks {
         &mut self,
         kernel: K,
         raw: &[u8],
-        (predictor, maximum, strip): &Found<W>,
+        found: &Found<W>,
         coding: &Coding,
         slots: &mut Slots,
         out: &mut Out<'_>,
     ) -> Result<(), Full> {
-        let words = raw.len() / W::WIDTH;
-        let groups = words.div_ceil(W::LANES);
-        let residuals = match predictor.domain {
-            Domain::Reference => &self.referring.residuals,
-            _ => &self.residuals,
-        };
+        let (words, (predictor, maximum, strip)) = (raw.len() / W::WIDTH, found);
         let slot = slots.find(*predictor);
-        let (definition, definition_len) = match slot {
-            Some(_) => ([0; 9], 0),
-            None => predictor.to_wire(),
-        };
-        let maximum_len = if predictor.has_maximum() { W::WIDTH } else { 0 };
-        let strip_len = if strip.is_some() { groups.div_ceil(2) } else { 0 };
-        if definition_len + maximum_len + strip_len + coding.len() >= raw.len() {
+        if beside(found, slot, words) + coding.len() >= raw.len() {
             return stored(raw, out);
         }
-        let mut head = coding.head() | slot.unwrap_or(Head::DEFINED) << 12;
-        if strip.is_some() {
-            head |= Head::STRIP;
+        let strips = if strip.is_some() { Head::STRIP } else { 0 };
+        write_head(*predictor, slot, coding.head() | strips, slots, out)?;
+        if predictor.has_maximum() {
+            let mut word = [0; 8];
+            maximum.store(&mut word, 0);
+            out.store(&word, W::WIDTH)?;
         }
-        out.extend_from_slice(&head.to_le_bytes())?;
-        if slot.is_none() {
-            slots.define(*predictor);
-            self.referring.used |= predictor.domain == Domain::Reference;
-            out.store(&definition, definition_len)?;
-        }
-        let mut word = [0; 8];
-        maximum.store(&mut word, 0);
-        out.store(&word, maximum_len)?;
         if let Some(strip) = strip {
-            out.store(strip, strip_len)?;
+            out.store(strip, words.div_ceil(W::LANES).div_ceil(2))?;
         }
+        let residuals = match predictor.domain {
+            Domain::Reference => {
+                self.referring.used = true;
+                &self.referring.residuals
+            }
+            _ => &self.residuals,
+        };
         self.dealt.write(kernel, coding, residuals, words, out)
     }
 
@@ -193,14 +183,7 @@ impl Blocks {
         let distances = &self.lookback.distances;
         let stream = Stream::new::<W, K>(kernel, distances, words);
         let coding = self.dealt.coding(kernel, distances, words, stream, settings.thresholds);
-        let slot = slots.find(predictor);
-        let head = coding.head() | slot.unwrap_or(Head::DEFINED) << 12;
-        out.extend_from_slice(&head.to_le_bytes())?;
-        if slot.is_none() {
-            slots.define(predictor);
-            let (definition, len) = predictor.to_wire();
-            out.store(&definition, len)?;
-        }
+        write_head(predictor, slots.find(predictor), coding.head(), slots, out)?;
         self.dealt.write(kernel, &coding, distances, words, out)?;
         let stream = Stream::new::<W, K>(kernel, &self.residuals, words);
         let coding = self.dealt.coding(kernel, &self.residuals, words, stream, settings.thresholds);
@@ -245,7 +228,7 @@ impl Blocks {
         let len = (message.len() - at).min(BLOCK);
         fill_sample(&mut self.residuals, len);
         let strip = match predictor.domain {
-            Domain::Fixed(_) => strip_zeros(kernel, &mut self.residuals, len.div_ceil(GROUP)),
+            Domain::Fixed(_) => kernel.apart(|| strip_zeros::<W>(&mut self.residuals, len.div_ceil(GROUP))),
             _ => None,
         };
         (maximum, strip)
@@ -254,15 +237,15 @@ impl Blocks {
 
 /// Shifts out the trailing zeros common to all differences of a group, if that saves more than the strip counts cost. Returns the
 /// packed counts.
-#[inline(never)]
-fn strip_zeros<W: Word, K: Kernel<W>>(kernel: K, residuals: &mut Block, groups: usize) -> Option<Strip> {
-    let mut counts = kernel.trailing_zeros(residuals);
+#[inline(always)]
+fn strip_zeros<W: Word>(residuals: &mut Block, groups: usize) -> Option<Strip> {
+    let mut counts = portable::trailing_zeros::<W>(residuals);
     counts[groups.min(GROUPS)..].fill(0);
     let gain: u32 = counts.iter().map(|count| u32::from(*count) * W::LANES as u32).sum();
     if gain <= 16 * 8 + 64 {
         return None;
     }
-    kernel.strip(residuals, &counts);
+    portable::strip::<W>(residuals, &counts);
     let mut packed = [0; GROUPS / 2];
     for (to, [low, high]) in packed.iter_mut().zip(counts.as_chunks().0) {
         *to = low | high << 4;
@@ -278,9 +261,28 @@ pub(super) fn fill_sample(block: &mut Block, len: usize) {
     }
 }
 
+/// Writes the head of a block and, if the predictor is in no slot, its definition.
+#[inline(always)]
+fn write_head(
+    predictor: Predictor,
+    slot: Option<u16>,
+    head: u16,
+    slots: &mut Slots,
+    out: &mut Out<'_>,
+) -> Result<(), Full> {
+    out.extend_from_slice(&(head | slot.unwrap_or(Head::DEFINED) << 12).to_le_bytes())?;
+    if slot.is_none() {
+        slots.define(predictor);
+        let (definition, len) = predictor.to_wire();
+        out.store(&definition, len)?;
+    }
+    Ok(())
+}
+
 /// The bytes of a block before its residuals, without those that every block has.
-pub(super) fn beside<W: Word>((predictor, _, strip): &Found<W>, slots: &Slots, words: usize) -> usize {
-    let definition = if slots.find(*predictor).is_some() { 0 } else { predictor.to_wire().1 };
+#[inline(always)]
+pub(super) fn beside<W: Word>((predictor, _, strip): &Found<W>, slot: Option<u16>, words: usize) -> usize {
+    let definition = if slot.is_some() { 0 } else { predictor.to_wire().1 };
     let maximum = if predictor.has_maximum() { W::WIDTH } else { 0 };
     definition + maximum + if strip.is_some() { words.div_ceil(W::LANES).div_ceil(2) } else { 0 }
 }

@@ -3,12 +3,11 @@
 
 use super::block::Blocks;
 use super::header;
-use super::piece::{Message, Piece, Source};
+use super::piece::{Message, Piece};
 use crate::columns::gather;
 use crate::effort::Settings;
 use crate::format::{COLUMN, Fields, PIECE, RECORDS, Slots};
 use crate::kernel;
-use crate::word::Word;
 use mpress_codec::simd::Simd;
 use mpress_codec::{Full, Out};
 
@@ -34,28 +33,17 @@ pub(super) fn encode(
     for piece in records.chunks(PIECE * stride) {
         let other = others.next().unwrap_or_default();
         for (at, width) in fields.iter() {
-            let message = Message {
-                bytes: gather(piece, at, width, stride, &mut column),
-                reference: gather(other, at, width, stride, memory),
-            };
+            let bytes = gather(piece, at, width, stride, &mut column);
+            let message = Message { bytes, reference: gather(other, at, width, stride, memory) };
+            blocks.begin_message(settings, false);
+            let (hints, slots) = (None, &mut Slots::new());
+            let column = Piece { message, start: 0, hints, settings, blocks, slots, out };
             match width {
-                8 => encode_column::<u64>(simd, blocks, message, settings, out)?,
-                4 => encode_column::<u32>(simd, blocks, message, settings, out)?,
-                _ => encode_column::<u16>(simd, blocks, message, settings, out)?,
+                8 => kernel::with::<u64, _>(simd, column)?,
+                4 => kernel::with::<u32, _>(simd, column)?,
+                _ => kernel::with::<u16, _>(simd, column)?,
             }
         }
     }
     out.extend_from_slice(tail)
-}
-
-fn encode_column<W: Word>(
-    simd: Simd,
-    blocks: &mut Blocks,
-    message: Message<'_>,
-    settings: &Settings,
-    out: &mut Out<'_>,
-) -> Result<(), Full> {
-    blocks.begin_message(settings, false);
-    let (source, slots) = (Source::Columns, &mut Slots::new());
-    kernel::with::<W, _>(simd, Piece { message, start: 0, source, settings, blocks, slots, out })
 }

@@ -15,12 +15,6 @@ use mpress_codec_support::prefetch;
 /// blocks.
 pub(super) const PIECE: usize = 1 << 20;
 
-/// The source of a piece's predictors: a search, or the list for columns of records.
-pub(super) enum Source<'a> {
-    Search(&'a mut Hints),
-    Columns,
-}
-
 /// A message or its whole words, and the reference that also predicts them; it has the same length, or is empty if there is none.
 #[derive(Clone, Copy)]
 pub(super) struct Message<'a> {
@@ -32,7 +26,8 @@ pub(super) struct Message<'a> {
 pub(super) struct Piece<'a, 'o> {
     pub(super) message: Message<'a>,
     pub(super) start: usize,
-    pub(super) source: Source<'a>,
+    /// For the search for predictors; `None` in columns of records, for which there is a list.
+    pub(super) hints: Option<&'a mut Hints>,
     pub(super) settings: &'a Settings,
     pub(super) blocks: &'a mut Blocks,
     pub(super) slots: &'a mut Slots,
@@ -44,11 +39,11 @@ impl<W: Word> Work<W> for Piece<'_, '_> {
 
     #[inline(always)]
     fn run<K: Kernel<W>>(self, kernel: K) -> Result<(), Full> {
-        let Self { message, start, mut source, settings, blocks, slots, out } = self;
+        let Self { message, start, mut hints, settings, blocks, slots, out } = self;
         prefetch(Blocks::fill::<W, K> as *const u8, 512);
         let words = message.bytes;
-        let shortlist = match &mut source {
-            Source::Search(hints) => {
+        let shortlist = match &mut hints {
+            Some(hints) => {
                 blocks.window.forget();
                 let search = Search { kernel, message: &words[start..], settings };
                 // An empty shortlist: every block is stored.
@@ -58,12 +53,9 @@ impl<W: Word> Work<W> for Piece<'_, '_> {
                     false => Shortlist::default(),
                 }
             }
-            Source::Columns => Shortlist::of_columns(),
+            None => Shortlist::of_columns(),
         };
-        let mut first = match &mut source {
-            Source::Search(hints) => hints.first_mut(),
-            Source::Columns => None,
-        };
+        let mut first = hints.and_then(Hints::first_mut);
         blocks.begin(first.as_deref().copied().flatten(), &shortlist);
         for at in (start..words.len()).step_by(BLOCK) {
             let before = settings.lookback.then(|| (out.len(), *slots, blocks.referring.used));

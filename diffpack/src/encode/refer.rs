@@ -3,7 +3,7 @@
 
 use super::EdgeWindow;
 use super::back_off::BackOff;
-use super::block::{Blocks, beside, fill_sample};
+use super::block::{Blocks, Found, beside, fill_sample};
 use super::piece::Message;
 use super::search::Shortlist;
 use super::split::Coding;
@@ -11,7 +11,7 @@ use super::stream::Stream;
 use crate::effort::Settings;
 use crate::format::{BLOCK, Domain, GROUP, Predictor, Slots};
 use crate::kernel::block::{Block, Widths};
-use crate::kernel::{Kernel, SAMPLE};
+use crate::kernel::{Kernel, SAMPLE, portable};
 use crate::word::Word;
 use mpress_codec::{Full, Out};
 
@@ -87,8 +87,9 @@ impl Blocks {
         if let Some(other) = other {
             let nearer = self.reference_coding(kernel, message, at, other, settings);
             let other = (other, W::ZERO, None);
-            let least = raw.len().min(coding.len() + beside(&found, slots, count));
-            is_shorter = nearer.len() + beside(&other, slots, count) < least;
+            let beside = |found: &Found<W>| beside(found, slots.find(found.0), count);
+            let least = raw.len().min(coding.len() + beside(&found));
+            is_shorter = nearer.len() + beside(&other) < least;
             if is_shorter {
                 let is_much = nearer.len() + nearer.len() / MUCH < least;
                 self.referring.last = is_much.then_some((other.0, nearer.len(), 0));
@@ -179,7 +180,7 @@ impl Blocks {
         let residuals = &mut self.referring.residuals;
         let reach = predictor.reach() * W::WIDTH;
         if reach == 0 {
-            kernel.against(raw, &reference[at..], residuals.groups_mut());
+            kernel.apart(|| portable::against::<W>(raw, &reference[at..], residuals.groups_mut()));
         } else {
             self.filled = None;
             self.window.fill_minus(kernel, (words, reference), at, reach);

@@ -7,7 +7,8 @@
 use super::hints::REMEMBERED;
 use crate::effort::Settings;
 use crate::format::{Domain, MAX_ORDER, Predictor};
-use crate::kernel::{Kernel, LAGS, SAMPLE, Span};
+use crate::kernel::portable::{self, Span};
+use crate::kernel::{Kernel, LAGS, SAMPLE};
 use crate::word::Word;
 
 /// The maximum number of predictors in a shortlist.
@@ -32,61 +33,49 @@ const MAX_SAMPLES: usize = 8;
 pub(super) struct Shortlist {
     predictors: [Predictor; SHORTLIST],
     len: usize,
-    /// The longest reach in the integer domain, and in fixed point.
-    reach: [usize; 2],
 }
 
 impl Shortlist {
     pub(super) fn of<'a>(predictors: impl Iterator<Item = &'a Predictor>) -> Self {
         // Copied in whole vectors, which is faster than making each predictor.
-        static EMPTY: Shortlist =
-            Shortlist { predictors: [Predictor::NONE; SHORTLIST], len: 0, reach: [0; 2] };
+        static EMPTY: Shortlist = Shortlist { predictors: [Predictor::NONE; SHORTLIST], len: 0 };
         let mut list = EMPTY;
         for (to, from) in list.predictors.iter_mut().zip(predictors) {
             *to = *from;
             list.len += 1;
-            let reach = &mut list.reach[usize::from(from.domain != Domain::Integer)];
-            *reach = from.reach().max(*reach);
         }
         list
     }
 
-    /// The first of `predictors`, of which `len` are used. No difference is in fixed point.
+    /// The first of `predictors`, of which `len` are used.
     pub(super) fn of_first(predictors: &[Predictor; REMEMBERED], len: usize) -> Self {
         let (some, _) = predictors.split_first_chunk().unwrap_or((&[Predictor::NONE; SHORTLIST], &[]));
-        let len = len.min(SHORTLIST);
-        let reach = some[..len].iter().map(Predictor::reach).max().unwrap_or(0);
         // Copied as a whole, and not read again soon.
-        Self { predictors: *some, len, reach: [reach, 0] }
+        Self { predictors: *some, len: len.min(SHORTLIST) }
     }
 
     /// The same list with all differences in fixed point.
     pub(super) fn in_fixed_point(mut self, unit: u16) -> Self {
-        for predictor in self.predictors[..self.len].iter_mut().filter(|predictor| predictor.is_difference())
-        {
+        for predictor in self.predictors.iter_mut().filter(|predictor| predictor.is_difference()) {
             *predictor = predictor.in_domain(Domain::Fixed(unit));
         }
-        let [integer, fixed] = self.reach;
-        Self { reach: [0, integer.max(fixed)], ..self }
+        self
     }
 
     /// The shortlist for columns of records, which are too short to search: the simplest predictors, and the second difference.
     #[inline(never)]
     pub(super) fn of_columns() -> Self {
-        let [rotated, below, step, none] = SHORT;
-        match Predictor::difference(Domain::Integer, &[1, 1]) {
-            Some(second) => Self::of([rotated, below, step, none, second].iter()),
-            None => Self::of(SHORT.iter()),
-        }
+        Self::of(SHORT.iter().chain(&Predictor::difference(Domain::Integer, &[1, 1])))
     }
 
     pub(super) fn predictors(&self) -> &[Predictor] {
         &self.predictors[..self.len.min(SHORTLIST)]
     }
 
-    /// The longest reach, in words, of the differences in this domain.
+    /// The longest reach, in words, of the predictors in this domain.
     pub(super) fn reach_in(&self, domain: Domain) -> usize {
-        self.reach[usize::from(domain != Domain::Integer)]
+        let some = self.predictors().iter().filter(|predictor| predictor.domain == domain);
+        some.map(Predictor::reach).max().unwrap_or(0)
     }
 }
 
@@ -237,7 +226,7 @@ impl<K> Search<'_, K> {
         }
         let mut span = Span::default();
         for some in self.message.chunks(SAMPLE) {
-            self.kernel.span(some, &mut span);
+            self.kernel.apart(|| portable::span::<W>(some, &mut span));
             let high = span.exponent + W::FRACTION;
             let is_wide = span.floats > 0 && high > span.lowest + W::BITS - 4;
             if span.odd || span.round * 4 < span.floats || is_wide {

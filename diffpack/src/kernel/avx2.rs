@@ -1,12 +1,11 @@
 //! The kernel for AVX2 and BMI2: a group fills two vectors.
 
-portable!("avx2,bmi1,bmi2,lzcnt,popcnt");
 mod pack;
 mod predict;
 mod split;
 pub(super) mod undo;
 
-use super::{Code, Kernel, LAGS, Span};
+use super::{Code, Kernel, LAGS};
 use crate::decode::rebuild::{Form, Packed, Scratch, below};
 use crate::format::{Domain, GROUPS, Predictor};
 use crate::kernel::block::{Block, Group, Groups, Mask, Widths};

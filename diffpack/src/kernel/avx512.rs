@@ -14,7 +14,6 @@ macro_rules! each {
     };
 }
 
-portable!("avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt");
 mod pack;
 mod predict;
 mod rebuild;
@@ -22,7 +21,7 @@ mod short;
 mod split;
 
 use super::avx2::undo;
-use super::{Code, Kernel, LAGS, Span};
+use super::{Code, Kernel, LAGS};
 use crate::decode::rebuild::{Form, Packed, Scratch};
 use crate::format::{Domain, GROUPS, Predictor};
 use crate::kernel::block::{Block, Group, Groups, Mask, Widths};

@@ -4,12 +4,11 @@
 #![forbid(unsafe_code)]
 
 mod pack;
-pub(super) mod portable;
 mod predict;
 mod split;
 mod undo;
 
-use super::{Code, Kernel, LAGS, Span};
+use super::{Code, Kernel, LAGS};
 use crate::decode::rebuild::{Form, Packed, Scratch, in_steps};
 use crate::format::{GROUPS, Predictor};
 use crate::kernel::block::{Block, Group, Groups, Mask, Widths};

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::block::{Bytes, Groups, ZEROS, groups_mut};
-use super::{Kernel, SAMPLE};
+use super::{Kernel, SAMPLE, portable};
 use crate::format::BLOCK;
 use crate::word::Word;
 
@@ -91,7 +91,9 @@ impl<const N: usize> Window<N> {
             there = held.end - start;
             self.bytes.copy_within(from..from + there, to);
         }
-        self.fill_by(message, at, reach, there, |from, to| kernel.to_fixed(from, unit.into(), to));
+        self.fill_by(message, at, reach, there, |from, to| {
+            kernel.apart(|| portable::to_fixed::<W>(from, unit.into(), to));
+        });
         self.held = Some(Held { unit, at, start, end });
     }
 
@@ -106,7 +108,9 @@ impl<const N: usize> Window<N> {
         self.held = None;
         let reach = reach.min(Self::AT);
         let reference = reference.get(at.saturating_sub(reach)..).unwrap_or_default();
-        self.fill_by(message, at, reach, 0, |from, to| kernel.minus(from, reference, to));
+        self.fill_by(message, at, reach, 0, |from, to| {
+            kernel.apart(|| portable::minus::<W>(from, reference, to));
+        });
     }
 
     /// Fills the window, except for the first `there` bytes of the message's part, which are already in place.

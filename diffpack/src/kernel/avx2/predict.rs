@@ -8,7 +8,7 @@ use crate::word::Word;
 use core::arch::x86_64::*;
 use mpress_codec_support::avx2::{
     Bytes, V, VECTOR, add, greatest, load, load_at, lowest, max, ordered, rotated_left, splat, store, sub,
-    sum, union_of_words, unions, widths_of, zigzag,
+    sum, union_of_words, unions, widths_of, widths_of as widths_of_words, zigzag,
 };
 
 differences!("avx2,bmi1,bmi2,lzcnt,popcnt", Bytes);
@@ -140,39 +140,4 @@ fn cost_of_rotated<W: Word, const ROTATION: u32>(sample: &[u8; SAMPLE]) -> u32 {
         *v = _mm256_or_si256(sub::<W>(maximum, *low), sub::<W>(maximum, *high));
     }
     sum_of_widths::<W>(v)
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn lag_scores<W: Word>(
-    bytes: &[u8],
-    places: &[usize],
-    base: usize,
-    first: usize,
-    scores: &mut [u32; LAGS],
-) {
-    let base = base * W::WIDTH;
-    let lanes = VECTOR / W::WIDTH;
-    let count = LAGS / lanes;
-    let mut sums = [_mm256_setzero_si256(); 4];
-    for place in places {
-        let mut here = W::load(bytes, *place);
-        if base != 0 {
-            here = here.minus(W::load(bytes, place.wrapping_sub(base)));
-        }
-        for (i, sum) in sums[..count].iter_mut().enumerate() {
-            let from = place.wrapping_sub((first + (i + 1) * lanes - 1) * W::WIDTH);
-            let mut there = load_at(bytes, from);
-            if base != 0 {
-                there = sub::<W>(there, load_at(bytes, from.wrapping_sub(base)));
-            }
-            *sum = add::<W>(*sum, widths_of::<W>(zigzag::<W>(sub::<W>(splat(here), there))));
-        }
-    }
-    for (sum, scores) in sums.into_iter().zip(scores.chunks_mut(lanes)) {
-        let mut bytes = [0; VECTOR];
-        store(&mut bytes, sum);
-        for (score, word) in scores.iter_mut().zip(W::split(&bytes).0.iter().rev()) {
-            *score = W::from_bytes(*word).to_u64() as u32;
-        }
-    }
 }

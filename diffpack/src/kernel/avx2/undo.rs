@@ -9,7 +9,7 @@ use crate::decode::rebuild::{Form, Packed, Scratch};
 use crate::format::{BLOCK, Domain, GROUP, GROUPS, MAX_ORDER};
 use crate::kernel::block::Groups;
 use crate::kernel::scalar::{self, SHORT, shifts};
-use crate::kernel::{Kernel, Words};
+use crate::kernel::{Kernel, Words, portable};
 use crate::word::Word;
 use core::arch::x86_64::*;
 use mpress_codec::{Full, Out};
@@ -88,7 +88,7 @@ pub(in crate::kernel) fn rebuild<W: Word, K: Kernel<W>>(
     unsafe { Message { start, len: before }.differences::<W>(lags, words, len.next_multiple_of(VECTOR)) };
     let mut made = window.block();
     if let Some(unit) = unit {
-        kernel.to_float(made, unit.into(), &mut other.0);
+        kernel.apart(|| portable::to_float::<W>(made, unit.into(), &mut other.0));
         made = &other.0;
     }
     out.extend_from_slice(&made[..len])

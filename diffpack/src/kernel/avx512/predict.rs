@@ -1,6 +1,6 @@
 //! Words to residuals, and their cost.
 
-use crate::format::{BLOCK, GROUP};
+use crate::format::BLOCK;
 use crate::kernel::block::{Group, Widths, parts};
 use crate::kernel::scalar::{self, terms};
 use crate::kernel::{LAGS, SAMPLE};
@@ -77,42 +77,9 @@ pub(super) fn below_cost<W: Word>(bytes: &[u8], at: usize, rotation: u32) -> u32
     _mm512_reduce_add_epi64(widths_of::<W>(unions(v))) as u32
 }
 
+/// The width of each word of 64 or 32 bits.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn lag_scores<W: Word>(
-    bytes: &[u8],
-    places: &[usize],
-    base: usize,
-    first: usize,
-    scores: &mut [u32; LAGS],
-) {
-    if W::BITS == 16 {
-        // There is no leading-zero count for 16-bit words.
-        return scalar::lag_scores::<W>(bytes, places, base, first, scores);
-    }
-    let base = base * W::WIDTH;
-    let vectors = LAGS / W::LANES;
-    let mut sums = [_mm512_setzero_si512(); 2];
-    for place in places {
-        let mut here = W::load(bytes, *place);
-        if base != 0 {
-            here = here.minus(W::load(bytes, place.wrapping_sub(base)));
-        }
-        for (i, sum) in sums[..vectors].iter_mut().enumerate() {
-            let from = place.wrapping_sub((first + (i + 1) * W::LANES - 1) * W::WIDTH);
-            let mut there = load_at(bytes, from);
-            if base != 0 {
-                there = sub::<W>(there, load_at(bytes, from.wrapping_sub(base)));
-            }
-            let residual = zigzag::<W>(sub::<W>(splat(here), there));
-            *sum = add::<W>(*sum, leading_zeros::<W>(residual));
-        }
-    }
-    let all = W::BITS * places.len() as u32;
-    for (sum, scores) in sums.into_iter().zip(scores.chunks_mut(W::LANES)) {
-        let mut group = [0; GROUP];
-        store(&mut group, sum);
-        for (score, zeros) in scores.iter_mut().zip(W::split(&group).0.iter().rev()) {
-            *score = all - W::from_bytes(*zeros).to_u64() as u32;
-        }
-    }
+#[inline]
+fn widths_of_words<W: Word>(v: V) -> V {
+    sub::<W>(splat(W::of(W::BITS as usize)), leading_zeros::<W>(v))
 }

@@ -4,7 +4,6 @@ use crate::format::{BLOCK, GROUP};
 use crate::kernel::block::{Group, Widths};
 use crate::kernel::{LAGS, SAMPLE};
 use crate::word::Word;
-use mpress_codec_support::pack::lanes;
 
 /// The terms of a difference of order `ORDER`: the `N` bytes at `at` shifted back by each sum of lags. Bit `j` of a term's index says whether
 /// lag `j` is in the sum; terms whose index has an odd number of set bits are subtracted.
@@ -35,18 +34,19 @@ pub(in crate::kernel) fn term<const N: usize>(bytes: &[u8], at: usize, shift: us
 }
 
 pub(super) fn difference<W: Word>(bytes: &[u8], at: usize, lags: &[u16], residuals: &mut [Group]) {
-    by_order!(difference_of_order::<W>(bytes, at, lags, residuals), lags)
+    by_order!(difference_of_order::<W, BLOCK>(bytes, at, lags, residuals), lags)
 }
 
+/// The difference of up to `N` bytes, all of which are in `bytes`.
 #[inline(always)]
-fn difference_of_order<W: Word, const ORDER: usize>(
+fn difference_of_order<W: Word, const N: usize, const ORDER: usize>(
     bytes: &[u8],
     at: usize,
     lags: &[u16],
     residuals: &mut [Group],
 ) {
-    let terms = terms::<W, ORDER, BLOCK>(bytes, at, lags).map(|term| W::split(term).0);
-    for (to, i) in W::split_mut(residuals.as_flattened_mut()).0.iter_mut().zip(0..W::BLOCK) {
+    let terms = terms::<W, ORDER, N>(bytes, at, lags).map(|term| W::split(term).0);
+    for (to, i) in W::split_mut(residuals.as_flattened_mut()).0.iter_mut().zip(0..N / W::WIDTH) {
         *to = of_order!(ORDER, W::minus, |at| W::from_bytes(terms[at][i])).zigzag().to_bytes();
     }
 }
@@ -78,63 +78,30 @@ fn below_rotated<W: Word, const ROTATION: u32>(words: &[Group], residuals: &mut 
     maximum
 }
 
-/// The width of a group from the union (bitwise OR) of its residuals, as 64-bit lanes.
-#[inline(always)]
-fn width<W: Word>(mut union: u64) -> u32 {
-    if W::BITS <= 32 {
-        union |= union >> 32;
-    }
-    if W::BITS <= 16 {
-        union |= union >> 16;
-    }
-    let unused = 64 - W::BITS;
-    64 - (union << unused >> unused).leading_zeros()
-}
-
 pub(super) fn widths<W: Word>(residuals: &[Group]) -> Widths {
     let mut widths = [0; _];
     for (to, group) in widths.iter_mut().zip(residuals) {
-        *to = width::<W>(lanes(group).iter().fold(0, |union, lane| union | lane)) as u8;
+        let union = W::split(group).0.iter().fold(W::ZERO, |union, word| union.or(W::from_bytes(*word)));
+        *to = union.width() as u8;
     }
     widths
 }
 
-/// The sum of the widths of eight groups, from a function that returns each word.
-#[inline(always)]
-fn cost<W: Word>(word: impl Fn(usize) -> W) -> u32 {
-    let mut sum = 0;
-    for group in 0..SAMPLE / GROUP {
-        let mut union = W::ZERO;
-        for i in 0..W::LANES {
-            union = union.or(word(group * W::LANES + i));
-        }
-        sum += union.width();
-    }
-    sum
-}
-
 pub(super) fn difference_cost<W: Word>(bytes: &[u8], at: usize, lags: &[u16]) -> u32 {
-    by_order!(cost_of_order::<W>(bytes, at, lags), lags)
-}
-
-#[inline(always)]
-fn cost_of_order<W: Word, const ORDER: usize>(bytes: &[u8], at: usize, lags: &[u16]) -> u32 {
-    let terms = terms::<W, ORDER, SAMPLE>(bytes, at, lags);
-    cost::<W>(|i| of_order!(ORDER, W::minus, |at| W::load(terms[at], i * W::WIDTH)).zigzag())
+    let mut residuals = [[0; GROUP]; SAMPLE / GROUP];
+    by_order!(difference_of_order::<W, SAMPLE>(bytes, at, lags, &mut residuals), lags);
+    sum_of_widths::<W>(&residuals)
 }
 
 pub(super) fn below_cost<W: Word>(bytes: &[u8], at: usize, rotation: u32) -> u32 {
     let sample: &[u8; SAMPLE] = term(bytes, at, 0).unwrap_or(&[0; SAMPLE]);
-    match rotation {
-        0 => below_cost_rotated::<W, 0>(sample),
-        _ => below_cost_rotated::<W, 1>(sample),
-    }
+    let mut residuals = [[0; GROUP]; SAMPLE / GROUP];
+    below::<W>(sample.as_chunks().0, rotation, &mut residuals);
+    sum_of_widths::<W>(&residuals)
 }
 
-fn below_cost_rotated<W: Word, const ROTATION: u32>(sample: &[u8; SAMPLE]) -> u32 {
-    let word = |i: usize| W::load(sample, i * W::WIDTH).rotated_left(ROTATION);
-    let maximum = (0..SAMPLE / W::WIDTH).fold(W::ZERO, |maximum, i| maximum.max(word(i)));
-    cost::<W>(|i| maximum.minus(word(i)))
+fn sum_of_widths<W: Word>(residuals: &[Group]) -> u32 {
+    widths::<W>(residuals).iter().map(|width| u32::from(*width)).sum()
 }
 
 #[inline(always)]
