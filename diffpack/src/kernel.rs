@@ -74,6 +74,19 @@ macro_rules! by_order {
     };
 }
 
+/// Calls a function that is generic over a lag, from 1 to [`scalar::SHORT`].
+macro_rules! by_lag {
+    ($function:ident::<$word:ident>($($value:expr),*), $lag:expr) => {
+        by_lag!(@ $lag, $function, $word, ($($value),*), 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
+    };
+    (@ $lag:expr, $function:ident, $word:ident, $values:tt, $($n:literal)*) => {
+        match $lag {
+            $($n => $function::<$word, $n> $values,)*
+            _ => $function::<$word, 16> $values,
+        }
+    };
+}
+
 /// The difference of order `$order` of some terms: `$term` is the one at `$index`. Not a function, which would take closures and not be inlined.
 macro_rules! of_order {
     ($order:ident, $minus:path, |$index:ident| $term:expr) => {{

@@ -108,12 +108,12 @@ impl Blocks {
         out: &mut Out<'_>,
     ) -> Result<(), Full> {
         let (words, (predictor, maximum, strip)) = (raw.len() / W::WIDTH, found);
-        let slot = slots.find(*predictor);
-        if beside(found, slot, words) + coding.len() >= raw.len() {
+        let name = Name::new(*predictor, slots);
+        if name.len + beside(found, words) + coding.len() >= raw.len() {
             return stored(raw, out);
         }
         let strips = if strip.is_some() { Head::STRIP } else { 0 };
-        write_head(*predictor, slot, coding.head() | strips, slots, out)?;
+        name.write(coding.head() | strips, slots, out)?;
         if predictor.has_maximum() {
             let mut word = [0; 8];
             maximum.store(&mut word, 0);
@@ -183,7 +183,7 @@ impl Blocks {
         let distances = &self.lookback.distances;
         let stream = Stream::new::<W, K>(kernel, distances, words);
         let coding = self.dealt.coding(kernel, distances, words, stream, settings.thresholds);
-        write_head(predictor, slots.find(predictor), coding.head(), slots, out)?;
+        Name::new(predictor, slots).write(coding.head(), slots, out)?;
         self.dealt.write(kernel, &coding, distances, words, out)?;
         let stream = Stream::new::<W, K>(kernel, &self.residuals, words);
         let coding = self.dealt.coding(kernel, &self.residuals, words, stream, settings.thresholds);
@@ -261,30 +261,39 @@ pub(super) fn fill_sample(block: &mut Block, len: usize) {
     }
 }
 
-/// Writes the head of a block and, if the predictor is in no slot, its definition.
-#[inline(always)]
-fn write_head(
+/// How a block names its predictor: by its slot, or by a definition, which has a length then.
+pub(super) struct Name {
     predictor: Predictor,
-    slot: Option<u16>,
-    head: u16,
-    slots: &mut Slots,
-    out: &mut Out<'_>,
-) -> Result<(), Full> {
-    out.extend_from_slice(&(head | slot.unwrap_or(Head::DEFINED) << 12).to_le_bytes())?;
-    if slot.is_none() {
-        slots.define(predictor);
-        let (definition, len) = predictor.to_wire();
-        out.store(&definition, len)?;
-    }
-    Ok(())
+    code: u16,
+    definition: [u8; 9],
+    pub(super) len: usize,
 }
 
-/// The bytes of a block before its residuals, without those that every block has.
+impl Name {
+    #[inline(always)]
+    pub(super) fn new(predictor: Predictor, slots: &Slots) -> Self {
+        let slot = slots.find(predictor);
+        let (definition, len) = if slot.is_some() { ([0; 9], 0) } else { predictor.to_wire() };
+        Self { predictor, code: slot.unwrap_or(Head::DEFINED), definition, len }
+    }
+
+    /// Writes the head and the definition.
+    #[inline(always)]
+    fn write(&self, head: u16, slots: &mut Slots, out: &mut Out<'_>) -> Result<(), Full> {
+        out.extend_from_slice(&(head | self.code << 12).to_le_bytes())?;
+        if self.len > 0 {
+            slots.define(self.predictor);
+            out.store(&self.definition, self.len)?;
+        }
+        Ok(())
+    }
+}
+
+/// The bytes between the name of the predictor and the residuals.
 #[inline(always)]
-pub(super) fn beside<W: Word>((predictor, _, strip): &Found<W>, slot: Option<u16>, words: usize) -> usize {
-    let definition = if slot.is_some() { 0 } else { predictor.to_wire().1 };
+pub(super) fn beside<W: Word>((predictor, _, strip): &Found<W>, words: usize) -> usize {
     let maximum = if predictor.has_maximum() { W::WIDTH } else { 0 };
-    definition + maximum + if strip.is_some() { words.div_ceil(W::LANES).div_ceil(2) } else { 0 }
+    maximum + if strip.is_some() { words.div_ceil(W::LANES).div_ceil(2) } else { 0 }
 }
 
 fn stored(words: &[u8], out: &mut Out<'_>) -> Result<(), Full> {

@@ -3,7 +3,7 @@
 
 use super::EdgeWindow;
 use super::back_off::BackOff;
-use super::block::{Blocks, Found, beside, fill_sample};
+use super::block::{Blocks, Found, Name, beside, fill_sample};
 use super::piece::Message;
 use super::search::Shortlist;
 use super::split::Coding;
@@ -87,7 +87,7 @@ impl Blocks {
         if let Some(other) = other {
             let nearer = self.reference_coding(kernel, message, at, other, settings);
             let other = (other, W::ZERO, None);
-            let beside = |found: &Found<W>| beside(found, slots.find(found.0), count);
+            let beside = |found: &Found<W>| Name::new(found.0, slots).len + beside(found, count);
             let least = raw.len().min(coding.len() + beside(&found));
             is_shorter = nearer.len() + beside(&other) < least;
             if is_shorter {

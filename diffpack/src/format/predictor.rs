@@ -49,7 +49,7 @@ impl Predictor {
     /// The difference from the word before.
     pub(crate) const STEP: Self = Self { lags: [1, 0, 0], order: 1, ..Self::NONE };
 
-    /// A predictor with these lags. `None` if a lag is 0 or the lags reach too far.
+    /// A difference in a domain that has differences. `None` if a lag is 0 or the lags reach too far.
     pub(crate) fn difference(domain: Domain, lags: &[u16]) -> Option<Self> {
         let mut predictor = Self { domain, order: lags.len() as u8, ..Self::default() };
         predictor.lags.get_mut(..lags.len())?.copy_from_slice(lags);
@@ -133,8 +133,11 @@ impl Predictor {
             let at = lags_at + i * lag_bytes;
             *lag = u16::from_le_bytes([bytes[at], if long { bytes[at + 1] } else { 0 }]);
         }
-        let predictor = Self::difference(domain, &lags[..order]).ok_or(corrupt)?;
+        lags[..order].sort_unstable();
+        let predictor = Self { domain, lags, order: order as u8 };
         let bad = kind >> 6 != 0
+            || predictor.lags().contains(&0)
+            || predictor.reach() > MAX_REACH
             || (!predictor.is_difference() && (order != 0 || long))
             || matches!(domain, Domain::Fixed(unit) if u32::from(unit) >> W::EXPONENT != 0 || W::FRACTION == 0);
         if bad { Err(corrupt) } else { Ok(predictor) }

@@ -16,7 +16,7 @@ use crate::word::Word;
 use mpress_codec::{Full, Out};
 pub(super) use pack::used;
 pub(super) use predict::{lag_scores, shifts, term, terms};
-pub(super) use undo::{SHORT, undo_short};
+pub(super) use undo::SHORT;
 pub(crate) use undo::{undo_below, undo_difference};
 
 /// Portable code.

@@ -8,13 +8,13 @@ use super::pack::unpack_each;
 use crate::decode::rebuild::{Form, Packed, Scratch};
 use crate::format::{BLOCK, Domain, GROUP, GROUPS, MAX_ORDER};
 use crate::kernel::block::Groups;
-use crate::kernel::scalar::{self, SHORT, shifts};
+use crate::kernel::scalar::{SHORT, shifts};
 use crate::kernel::{Kernel, Words, portable};
 use crate::word::Word;
 use core::arch::x86_64::*;
 use mpress_codec::{Full, Out};
 use mpress_codec_support::avx2::{
-    Bytes as Vector, V, VECTOR, add, load, load_at, load_lane, rotated_right, splat, store, sub, unzigzag,
+    V, VECTOR, add, load, load_at, load_lane, rotated_right, splat, store, sub, unzigzag,
 };
 use mpress_codec_support::prefetch;
 
@@ -193,27 +193,37 @@ impl Message {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     #[inline(never)]
     unsafe fn differences<W: Word>(mut self, lags: &[u16], words: &mut Words, len: usize) {
-        // Otherwise nothing would have been appended.
-        let Some(words) = words.bytes_mut().as_chunks_mut().0.first_chunk_mut() else { unreachable!() };
+        let words = words.bytes_mut();
         let count = shorts(lags);
-        for i in 0..count {
-            undo_factor::<W>(len.div_ceil(GROUP), &lags[i..], self.bytes(), words);
-        }
         let longs = lags.len() - count;
         let shifts = &shifts::<W>(&lags[count..])[..1 << longs.min(MAX_ORDER)];
         // Nearer terms are read from `words`, where stores are aligned.
         let near = shifts.iter().copied().filter(|shift| *shift <= BLOCK - GROUP).max().unwrap_or(0);
         let in_halves = shifts[1..].iter().any(|shift| *shift < RECENT && !shift.is_multiple_of(VECTOR));
-        for (to, i) in words[..COUNT].iter_mut().rev().zip(1..near.div_ceil(VECTOR) + 1) {
+        for (to, i) in words[..BLOCK].as_chunks_mut().0.iter_mut().rev().zip(1..near.div_ceil(VECTOR) + 1) {
             store(to, load_at(self.bytes(), self.len - i * VECTOR));
         }
         // SAFETY: the block is the second half of them.
-        let block = unsafe { words.as_mut_ptr().add(COUNT) }.cast::<u8>();
+        let block = unsafe { words.as_mut_ptr().add(BLOCK) };
         // SAFETY: the message has `len` bytes.
-        let end_of_message = unsafe { self.start.add(self.len).cast_const() };
+        let end_of_message = unsafe { self.start.add(self.len) };
+        for i in 0..count {
+            // Whole blocks, because a factor may write more than `len` bytes.
+            let is_last = i + 1 == count && longs == 0 && len == BLOCK;
+            let to = if is_last { end_of_message } else { block };
+            // SAFETY: the block has room, and so has the message for a whole one.
+            unsafe { undo_factor::<W>(len.div_ceil(GROUP), &lags[i..], self.bytes(), block, to) };
+            if is_last {
+                return;
+            }
+        }
         let mut terms = [Term { from: block, first: splat(0_u64), last: splat(0_u64) }; TERMS];
         for (term, shift) in terms.iter_mut().zip(shifts).skip(1) {
-            *term = Term::new(if *shift <= near { block } else { end_of_message }, *shift, in_halves);
+            *term = Term::new(
+                if *shift <= near { block } else { end_of_message }.cast_const(),
+                *shift,
+                in_halves,
+            );
         }
         // SAFETY: guaranteed by the caller. Lags other than the short ones are longer than a vector. So the bytes read precede the vector
         // to be appended; this also holds for three half vectors, which begin a whole number of half vectors before it.
@@ -269,16 +279,29 @@ impl Message {
 }
 
 /// Undoes the factor of the first lag, a short one: y(i) = d(i) + y(i - lag). The result is the difference by the remaining lags.
+///
+/// # Safety
+/// `block` has a block of differences, and `to` has room for one; they may be the same.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline(never)]
-fn undo_factor<W: Word>(groups: usize, lags: &[u16], before: &[u8], words: &mut [Vector; 2 * COUNT]) {
+unsafe fn undo_factor<W: Word>(groups: usize, lags: &[u16], before: &[u8], block: *const u8, to: *mut u8) {
     let Some((lag, rest)) = lags.split_first() else { return };
-    match usize::from(*lag) * W::WIDTH {
-        2 => undo_divisor::<W, 3>(groups, rest, before, words),
-        4 => undo_divisor::<W, 2>(groups, rest, before, words),
-        8 => undo_divisor::<W, 1>(groups, rest, before, words),
-        16 => undo_divisor::<W, 0>(groups, rest, before, words),
-        _ => undo_short::<W>((*lag).into(), rest, before, words),
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        match usize::from(*lag) * W::WIDTH {
+            2 => undo_divisor::<W, 3>(groups, rest, before, block, to),
+            4 => undo_divisor::<W, 2>(groups, rest, before, block, to),
+            8 => undo_divisor::<W, 1>(groups, rest, before, block, to),
+            16 => undo_divisor::<W, 0>(groups, rest, before, block, to),
+            _ => {
+                let backs = [4 * VECTOR, 3 * VECTOR, 2 * VECTOR, VECTOR];
+                let mut last = [[0; VECTOR]; 4];
+                for (to, v) in last.iter_mut().zip(differences_before::<W, 4>(before, backs, rest)) {
+                    store(to, v);
+                }
+                by_lag!(undo_lag::<W>(last.as_flattened(), block, to), usize::from(*lag));
+            }
+        }
     }
 }
 
@@ -311,19 +334,26 @@ fn differences_before<W: Word, const N: usize>(before: &[u8], backs: [usize; N],
 }
 
 /// Undoes a lag of 16, 8, 4 or 2 bytes by prefix sums in each half of a vector; each step doubles the lag, up to 16.
+///
+/// # Safety
+/// As [`undo_factor`].
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn undo_divisor<W: Word, const STEPS: usize>(
+unsafe fn undo_divisor<W: Word, const STEPS: usize>(
     groups: usize,
     rest: &[u16],
     before: &[u8],
-    words: &mut [Vector; 2 * COUNT],
+    block: *const u8,
+    to: *mut u8,
 ) {
     let zero = _mm256_setzero_si256();
     let [last] = differences_before::<W, 1>(before, [VECTOR], rest);
     // The words before a vector, repeated.
     let mut carry = _mm256_permute4x64_epi64::<0xee>(ends::<STEPS>(last));
     each(groups, |i| {
-        let mut sums = load(&words[COUNT + i]);
+        // SAFETY: vectors of a block, by the caller's guarantee.
+        let (from, to) = unsafe { (block.add(i * VECTOR), to.add(i * VECTOR)) };
+        // SAFETY: as above.
+        let mut sums = unsafe { _mm256_loadu_si256(from.cast()) };
         if STEPS > 2 {
             sums = add::<W>(sums, _mm256_bslli_epi128::<2>(sums));
         }
@@ -336,7 +366,8 @@ fn undo_divisor<W: Word, const STEPS: usize>(
         let halves = ends::<STEPS>(sums);
         let swapped = _mm256_permute4x64_epi64::<0x4e>(halves);
         let sums = add::<W>(sums, _mm256_blend_epi32::<0xf0>(zero, swapped));
-        store(&mut words[COUNT + i], add::<W>(sums, carry));
+        // SAFETY: as above.
+        unsafe { _mm256_storeu_si256(to.cast(), add::<W>(sums, carry)) };
         carry = add::<W>(carry, add::<W>(halves, swapped));
     });
 }
@@ -353,15 +384,33 @@ fn ends<const STEPS: usize>(v: V) -> V {
     }
 }
 
-/// Undoes a short lag, in words, that does not divide half a vector, with the portable code. It takes `lag` words at a time, in vectors and
-/// a remainder.
+/// Undoes a short lag that does not divide half a vector: takes `LAG` words at a time, in vectors and a remainder, and keeps the last ones in
+/// registers.
+///
+/// # Safety
+/// As [`undo_factor`].
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn undo_short<W: Word>(lag: usize, rest: &[u16], before: &[u8], words: &mut [Vector; 2 * COUNT]) {
-    let last = differences_before::<W, 4>(before, [VECTOR, 2 * VECTOR, 3 * VECTOR, 4 * VECTOR], rest);
-    for (to, v) in words[..COUNT].iter_mut().rev().zip(last) {
-        store(to, v);
+#[inline]
+unsafe fn undo_lag<W: Word, const LAG: usize>(before: &[u8], block: *const u8, to: *mut u8) {
+    let mut last = [W::ZERO; LAG];
+    for (last, word) in last.iter_mut().rev().zip(W::split(before).0.iter().rev()) {
+        *last = W::from_bytes(*word);
     }
-    scalar::undo_short::<W>(W::split_mut(words.as_flattened_mut()).0, lag);
+    let (block, to) = (block.cast::<W::Bytes>(), to.cast::<W::Bytes>());
+    let whole = W::BLOCK / LAG * LAG;
+    for at in (0..whole).step_by(LAG) {
+        // SAFETY: words of a block, by the caller's guarantee.
+        let words = unsafe { block.add(at).cast::<[W::Bytes; LAG]>().read() };
+        for (last, word) in last.iter_mut().zip(words) {
+            *last = last.plus(W::from_bytes(word));
+        }
+        // SAFETY: as above.
+        unsafe { to.add(at).cast::<[W::Bytes; LAG]>().write(last.map(W::to_bytes)) };
+    }
+    for (at, last) in (whole..W::BLOCK).zip(last) {
+        // SAFETY: as above.
+        unsafe { to.add(at).write(last.plus(W::from_bytes(block.add(at).read())).to_bytes()) };
+    }
 }
 
 /// Appends the words of a block from their distances below the greatest one.

@@ -22,29 +22,15 @@ pub(crate) fn undo_difference<W: Word>(lags: &[u16], before: &[u8], words: &mut 
         difference_before::<W>(before, (*lag).into(), &lags[i + 1..], &mut earlier[W::BLOCK - near..]);
         let words = W::split_mut(words.bytes_mut()).0;
         if near <= SHORT {
-            undo_short::<W>(words, near);
+            by_lag!(undo_lag::<W>(words), near);
         } else {
             undo_long::<W>(words, near);
         }
     }
 }
 
-/// Computes y(i) = d(i) + y(i - `lag`) in the second half of `words`, with the values before it in the first half, for a lag up to
-/// [`SHORT`].
-#[inline(always)]
-pub(in crate::kernel) fn undo_short<W: Word>(words: &mut [W::Bytes], lag: usize) {
-    macro_rules! by_lag {
-        ($($lag:literal)*) => {
-            match lag {
-                $($lag => undo_lag::<W, $lag>(words),)*
-                _ => undo_lag::<W, SHORT>(words),
-            }
-        };
-    }
-    by_lag!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
-}
-
-/// Takes `LAG` words at a time and keeps the last ones in registers.
+/// Computes y(i) = d(i) + y(i - `LAG`) in the second half of `words`, with the values before it in the first half. Takes `LAG` words at a
+/// time and keeps the last ones in registers.
 #[inline(always)]
 fn undo_lag<W: Word, const LAG: usize>(words: &mut [W::Bytes]) {
     let (before, block) = words.split_at_mut(W::BLOCK);
