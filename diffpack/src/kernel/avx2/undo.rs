@@ -13,22 +13,14 @@ use crate::kernel::{Kernel, Words, portable};
 use crate::word::Word;
 use core::arch::x86_64::*;
 use mpress_codec::{Full, Out};
-use mpress_codec_support::avx2::{
-    V, VECTOR, add, load, load_at, load_lane, rotated_right, splat, store, sub, unzigzag,
-};
+use mpress_codec_support::avx2::{V, VECTOR, add, load, load_at, rotated_right, splat, store, sub, unzigzag};
 use mpress_codec_support::prefetch;
 
 /// Vectors in a block.
 const COUNT: usize = BLOCK / VECTOR;
 
-/// Bytes of half a vector.
-const HALF: usize = VECTOR / 2;
-
 /// The terms of three lags, and the word itself.
 const TERMS: usize = 1 << MAX_ORDER;
-
-/// The distance in bytes below which a load that spans two stores would wait for them.
-const RECENT: usize = 512;
 
 /// Prefetches the code for blocks with these lags.
 pub(super) fn prefetch_code<W: Word>(lags: &[u16]) {
@@ -122,62 +114,6 @@ pub(in crate::kernel) struct Message {
     pub(in crate::kernel) len: usize,
 }
 
-/// The words at some distance before those of a block.
-#[derive(Clone, Copy)]
-struct Term {
-    /// The vector for the first of these words, or the first of three half vectors that contain it.
-    from: *const u8,
-    /// For each byte: its source in the first two half vectors, or in the last two. An index with its highest bit set gives a zero.
-    first: V,
-    last: V,
-}
-
-impl Term {
-    /// The words at a distance of `shift` before `end`.
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline]
-    fn new(end: *const u8, shift: usize, in_halves: bool) -> Self {
-        const NUMBERS: [u8; 3 * HALF] = {
-            let mut numbers = [0x80; 3 * HALF];
-            let mut i = 0;
-            while i < HALF {
-                numbers[HALF + i] = i as u8;
-                i += 1;
-            }
-            numbers
-        };
-        let numbers = |from: usize| {
-            let numbers = NUMBERS.get(from..).and_then(|rest| rest.first_chunk()).unwrap_or(&[0x80; HALF]);
-            _mm256_broadcastsi128_si256(load_lane(numbers))
-        };
-        let back = if in_halves { shift.next_multiple_of(HALF) } else { shift };
-        let into = back - shift;
-        Self { from: end.wrapping_sub(back), first: numbers(HALF + into), last: numbers(into) }
-    }
-
-    /// The words for the vector at `at` of the block. Words that were stored just now are loaded as half vectors, just as they were stored:
-    /// a load that spans two stores would wait for them.
-    ///
-    /// # Safety
-    /// The three half vectors from there on can be read, or only the vector if they are not loaded `IN_HALVES`.
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    #[inline]
-    unsafe fn words<const IN_HALVES: bool>(&self, at: usize) -> V {
-        // SAFETY: guaranteed by the caller.
-        unsafe {
-            let from = self.from.add(at);
-            if !IN_HALVES {
-                return _mm256_loadu_si256(from.cast());
-            }
-            let two = |from: *const u8| _mm256_loadu2_m128i(from.add(HALF).cast(), from.cast());
-            _mm256_or_si256(
-                _mm256_shuffle_epi8(two(from), self.first),
-                _mm256_shuffle_epi8(two(from.add(HALF)), self.last),
-            )
-        }
-    }
-}
-
 impl Message {
     /// The bytes reconstructed so far.
     #[inline]
@@ -199,7 +135,6 @@ impl Message {
         let shifts = &shifts::<W>(&lags[count..])[..1 << longs.min(MAX_ORDER)];
         // Nearer terms are read from `words`, where stores are aligned.
         let near = shifts.iter().copied().filter(|shift| *shift <= BLOCK - GROUP).max().unwrap_or(0);
-        let in_halves = shifts[1..].iter().any(|shift| *shift < RECENT && !shift.is_multiple_of(VECTOR));
         for (to, i) in words[..BLOCK].as_chunks_mut().0.iter_mut().rev().zip(1..near.div_ceil(VECTOR) + 1) {
             store(to, load_at(self.bytes(), self.len - i * VECTOR));
         }
@@ -217,25 +152,18 @@ impl Message {
                 return;
             }
         }
-        let mut terms = [Term { from: block, first: splat(0_u64), last: splat(0_u64) }; TERMS];
+        let mut terms = [block.cast_const(); TERMS];
         for (term, shift) in terms.iter_mut().zip(shifts).skip(1) {
-            *term = Term::new(
-                if *shift <= near { block } else { end_of_message }.cast_const(),
-                *shift,
-                in_halves,
-            );
+            *term = if *shift <= near { block } else { end_of_message }.wrapping_sub(*shift);
         }
-        // SAFETY: guaranteed by the caller. Lags other than the short ones are longer than a vector. So the bytes read precede the vector
-        // to be appended; this also holds for three half vectors, which begin a whole number of half vectors before it.
+        // SAFETY: guaranteed by the caller. Lags other than the short ones are longer than a vector, so the words of all terms precede the vector
+        // to be appended.
         unsafe {
-            match (longs, in_halves) {
-                (0, _) => self.append::<W, 0, false>(block, len, &terms),
-                (1, false) => self.append::<W, 1, false>(block, len, &terms),
-                (1, true) => self.append::<W, 1, true>(block, len, &terms),
-                (2, false) => self.append::<W, 2, false>(block, len, &terms),
-                (2, true) => self.append::<W, 2, true>(block, len, &terms),
-                (_, false) => self.append::<W, 3, false>(block, len, &terms),
-                (_, true) => self.append::<W, 3, true>(block, len, &terms),
+            match longs {
+                0 => self.append::<W, 0>(block, len, &terms),
+                1 => self.append::<W, 1>(block, len, &terms),
+                2 => self.append::<W, 2>(block, len, &terms),
+                _ => self.append::<W, 3>(block, len, &terms),
             }
         }
     }
@@ -246,28 +174,29 @@ impl Message {
     /// There is room for them, in whole vectors, and the words of all terms exist.
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
-    unsafe fn append<W: Word, const LONGS: usize, const IN_HALVES: bool>(
+    unsafe fn append<W: Word, const LONGS: usize>(
         &mut self,
         block: *mut u8,
         len: usize,
-        terms: &[Term; TERMS],
+        terms: &[*const u8; TERMS],
     ) {
         for at in (0..len.min(BLOCK)).step_by(VECTOR) {
             // SAFETY: guaranteed by the caller.
             unsafe {
+                let term = |i: usize| _mm256_loadu_si256(terms[i].add(at).cast());
                 let mut v = _mm256_loadu_si256(block.add(at).cast());
                 if LONGS > 0 {
-                    v = add::<W>(v, terms[1].words::<IN_HALVES>(at));
+                    v = add::<W>(v, term(1));
                 }
                 if LONGS > 1 {
-                    v = add::<W>(v, terms[2].words::<IN_HALVES>(at));
-                    v = sub::<W>(v, terms[3].words::<IN_HALVES>(at));
+                    v = add::<W>(v, term(2));
+                    v = sub::<W>(v, term(3));
                 }
                 if LONGS > 2 {
-                    v = add::<W>(v, terms[4].words::<IN_HALVES>(at));
-                    v = sub::<W>(v, terms[5].words::<IN_HALVES>(at));
-                    v = sub::<W>(v, terms[6].words::<IN_HALVES>(at));
-                    v = add::<W>(v, terms[7].words::<IN_HALVES>(at));
+                    v = add::<W>(v, term(4));
+                    v = sub::<W>(v, term(5));
+                    v = sub::<W>(v, term(6));
+                    v = add::<W>(v, term(7));
                 }
                 if LONGS > 0 {
                     _mm256_storeu_si256(block.add(at).cast(), v);
