@@ -9,7 +9,7 @@ use crate::decode::rebuild::{Form, Packed, Scratch};
 use crate::format::{BLOCK, Domain, GROUP, GROUPS, MAX_ORDER};
 use crate::kernel::block::Groups;
 use crate::kernel::scalar::{SHORT, shifts};
-use crate::kernel::{Kernel, Words, portable};
+use crate::kernel::{Kernel, portable};
 use crate::word::Word;
 use core::arch::x86_64::*;
 use mpress_codec::{Full, Out};
@@ -64,7 +64,7 @@ pub(in crate::kernel) fn rebuild<W: Word, K: Kernel<W>>(
             // SAFETY: `start` is not past the bytes that have been written. `out` has room for the words, and all terms are in the message.
             unsafe {
                 let start = out.as_mut_ptr().add(start).cast();
-                Message { start, len: at }.differences::<W>(lags, words, len);
+                Message { start, len: at }.differences::<W>(lags, words.groups_mut(), len);
                 out.assume_written(len);
             }
             return Ok(());
@@ -76,8 +76,9 @@ pub(in crate::kernel) fn rebuild<W: Word, K: Kernel<W>>(
     };
     let before = window.before().len();
     let start = window.bytes_mut().as_mut_ptr();
+    let (block, whole) = (words.groups_mut(), len.next_multiple_of(VECTOR));
     // SAFETY: the window has the words before the block, and room for it.
-    unsafe { Message { start, len: before }.differences::<W>(lags, words, len.next_multiple_of(VECTOR)) };
+    unsafe { Message { start, len: before }.differences::<W>(lags, block, whole) };
     let mut made = window.block();
     if let Some(unit) = unit {
         kernel.apart(|| portable::to_float::<W>(made, unit.into(), &mut other.0));
@@ -122,24 +123,17 @@ impl Message {
         unsafe { core::slice::from_raw_parts(self.start, self.len) }
     }
 
-    /// Appends `len` bytes of words, in whole vectors, from the differences in the block of `words`.
+    /// Appends `len` bytes of words, in whole vectors, from the differences in a block.
     ///
     /// # Safety
     /// There is room for them. The message is longer than the reach of the lags by at least a group.
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     #[inline(never)]
-    unsafe fn differences<W: Word>(mut self, lags: &[u16], words: &mut Words, len: usize) {
-        let words = words.bytes_mut();
+    unsafe fn differences<W: Word>(mut self, lags: &[u16], block: &mut Groups, len: usize) {
         let count = shorts(lags);
         let longs = lags.len() - count;
-        let shifts = &shifts::<W>(&lags[count..])[..1 << longs.min(MAX_ORDER)];
-        // Nearer terms are read from `words`, where stores are aligned.
-        let near = shifts.iter().copied().filter(|shift| *shift <= BLOCK - GROUP).max().unwrap_or(0);
-        for (to, i) in words[..BLOCK].as_chunks_mut().0.iter_mut().rev().zip(1..near.div_ceil(VECTOR) + 1) {
-            store(to, load_at(self.bytes(), self.len - i * VECTOR));
-        }
-        // SAFETY: the block is the second half of them.
-        let block = unsafe { words.as_mut_ptr().add(BLOCK) };
+        let shifts = shifts::<W>(&lags[count..]);
+        let block = block.as_mut_ptr().cast();
         // SAFETY: the message has `len` bytes.
         let end_of_message = unsafe { self.start.add(self.len) };
         for i in 0..count {
@@ -152,10 +146,7 @@ impl Message {
                 return;
             }
         }
-        let mut terms = [block.cast_const(); TERMS];
-        for (term, shift) in terms.iter_mut().zip(shifts).skip(1) {
-            *term = if *shift <= near { block } else { end_of_message }.wrapping_sub(*shift);
-        }
+        let terms = shifts.map(|shift| end_of_message.wrapping_sub(shift).cast_const());
         // SAFETY: guaranteed by the caller. Lags other than the short ones are longer than a vector, so the words of all terms precede the vector
         // to be appended.
         unsafe {
@@ -168,7 +159,7 @@ impl Message {
         }
     }
 
-    /// Appends words from the differences by `LONGS` lags in a block. If there are lags, the words replace the differences there.
+    /// Appends words from the differences by `LONGS` lags in a block.
     ///
     /// # Safety
     /// There is room for them, in whole vectors, and the words of all terms exist.
@@ -176,7 +167,7 @@ impl Message {
     #[inline]
     unsafe fn append<W: Word, const LONGS: usize>(
         &mut self,
-        block: *mut u8,
+        block: *const u8,
         len: usize,
         terms: &[*const u8; TERMS],
     ) {
@@ -197,9 +188,6 @@ impl Message {
                     v = sub::<W>(v, term(5));
                     v = sub::<W>(v, term(6));
                     v = add::<W>(v, term(7));
-                }
-                if LONGS > 0 {
-                    _mm256_storeu_si256(block.add(at).cast(), v);
                 }
                 _mm256_storeu_si256(self.start.add(self.len + at).cast(), v);
             }
