@@ -29,13 +29,15 @@ macro_rules! words {
             #[inline(always)]
             fn to_fixed(self, unit: u32) -> Self {
                 const F: u32 = <$word as Word>::FRACTION;
-                let exponent = (self >> F) as u32 & ((1 << <$word as Word>::EXPONENT) - 1);
+                const BITS: $word = <$word>::BITS as $word;
+                let exponent = self >> F & ((1 << <$word as Word>::EXPONENT) - 1);
                 let fraction = self & ((1 << F) - 1) | 1 << F;
-                let left = exponent.wrapping_sub(unit);
-                let right = unit.wrapping_sub(exponent);
-                // Only one direction applies: the other shift count is out of range and gives 0.
-                let up = if left < <$word>::BITS { fraction << left } else { 0 };
-                let down = if right < <$word>::BITS && right != 0 { fraction >> right } else { 0 };
+                // Counts are words, as vectors need them.
+                let left = exponent.wrapping_sub(unit as $word);
+                let right = (unit as $word).wrapping_sub(exponent);
+                // Only one direction applies, unless both counts are 0: the other one is out of range and gives 0.
+                let up = if left < BITS { fraction << left } else { 0 };
+                let down = if right < BITS { fraction >> right } else { 0 };
                 let size = if exponent == 0 { 0 } else { up | down };
                 let sign = (self as $signed >> (<$word>::BITS - 1)) as $word;
                 (size ^ sign).wrapping_sub(sign)
@@ -43,14 +45,14 @@ macro_rules! words {
             #[inline(always)]
             fn to_float(self, unit: u32) -> Self {
                 const F: u32 = <$word as Word>::FRACTION;
-                const TOP: u32 = <$word>::BITS - 1;
+                const TOP: $word = <$word>::BITS as $word - 1;
                 let sign = (self as $signed >> TOP) as $word;
                 let size = (self ^ sign).wrapping_sub(sign);
-                let zeros = size.leading_zeros();
-                let fraction = (size << (zeros & TOP)) >> (TOP - F) & ((1 << F) - 1);
-                let exponent =
-                    unit.wrapping_add(TOP - F).wrapping_sub(zeros) & ((1 << <$word as Word>::EXPONENT) - 1);
-                let float = sign << TOP | (exponent as $word) << F | fraction;
+                let zeros = size.leading_zeros() as $word;
+                let fraction = (size << (zeros & TOP)) >> (TOP - F as $word) & ((1 << F) - 1);
+                let exponent = (unit as $word).wrapping_add(TOP - F as $word).wrapping_sub(zeros)
+                    & ((1 << <$word as Word>::EXPONENT) - 1);
+                let float = sign << TOP | exponent << F | fraction;
                 if size == 0 { 0 } else { float }
             }
             #[inline(always)]

@@ -39,7 +39,6 @@ impl<W: Word> Work<W> for Read<'_, '_, '_> {
     fn run<K: Kernel<W>>(self, kernel: K) -> Result<(), DecodeError> {
         let Self { scratch, wire, words, reference, out, start } = self;
         let slots = &mut Slots::new();
-        scratch.window.forget();
         let mut left = words;
         while left > 0 {
             let words = left.min(W::BLOCK);
@@ -146,7 +145,8 @@ impl Scratch {
         }
         self.residuals(kernel, wire, head, words)?;
         if reach == 0 {
-            portable::undo_against::<W>(reference.get(at..).unwrap_or_default(), self.words.groups_mut());
+            let same = reference.get(at..).unwrap_or_default();
+            kernel.apart(|| portable::undo_against::<W>(same, self.words.groups_mut()));
             return out.extend_from_slice(&self.words.block()[..words * W::WIDTH]).map_err(|_| full);
         }
         // The differences of the words are the sums of the reference's differences and the residuals.
@@ -156,7 +156,7 @@ impl Scratch {
         }
         let (bytes, at) = if inside { (reference, at) } else { (self.window.bytes(), DecodeWindow::AT) };
         kernel.difference(bytes, at, predictor.lags(), self.other.groups_mut());
-        portable::add_zigzagged::<W>(&self.other, self.words.groups_mut());
+        kernel.apart(|| portable::add_zigzagged::<W>(&self.other, self.words.groups_mut()));
         let form = Form { predictor: &predictor.in_domain(Domain::Integer), maximum: W::ZERO, words };
         kernel.rebuild(None, &form, self, start, out).map_err(|_| full)
     }
@@ -176,7 +176,7 @@ impl Scratch {
             *pair = [packed & 15, packed >> 4];
         }
         self.residuals(kernel, wire, head, words)?;
-        portable::unstrip::<W>(self.words.groups_mut(), &counts);
+        kernel.apart(|| portable::unstrip::<W>(self.words.groups_mut(), &counts));
         Ok(())
     }
 

@@ -61,7 +61,6 @@ impl Blocks {
     /// Begins a piece. `first`, if it is in the shortlist, is the expected choice of the first block.
     pub(super) fn begin(&mut self, first: Option<Choice>, shortlist: &Shortlist) {
         self.referring.begin();
-        self.window.forget();
         self.last = first.filter(|first| shortlist.predictors().contains(&first.predictor));
     }
 

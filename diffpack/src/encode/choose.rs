@@ -93,9 +93,11 @@ impl Blocks {
             sampled && (!predictor.is_difference() || predictor.domain == Domain::Integer && reach <= at);
         if !inside {
             let domain = if predictor.is_difference() { predictor.domain } else { Domain::Integer };
-            // The longest reach in this domain, so that the window is filled only once per domain.
-            let most = shortlist.reach_in(domain) * W::WIDTH;
-            self.fill(kernel, message, at, domain, reach.max(most.min(EdgeWindow::AT)));
+            if !self.has_filled(domain, reach) {
+                // The longest reach in this domain, so that the window is filled only once per domain.
+                let most = shortlist.reach_in(domain) * W::WIDTH;
+                self.fill(kernel, message, at, domain, reach.max(most.min(EdgeWindow::AT)));
+            }
         }
         let (bytes, start) = if inside { (message, at) } else { (self.window.bytes(), EdgeWindow::AT) };
         let step = BLOCK / SAMPLE / settings.quarters;
@@ -110,6 +112,11 @@ impl Blocks {
         })
     }
 
+    /// Whether the window holds the block in this domain.
+    fn has_filled(&self, domain: Domain, reach: usize) -> bool {
+        self.filled.is_some_and(|filled| filled.domain == domain && filled.reach >= reach)
+    }
+
     /// Fills the window unless it already holds the block in this domain.
     #[inline(never)]
     pub(super) fn fill<W: Word, K: Kernel<W>>(
@@ -120,10 +127,7 @@ impl Blocks {
         domain: Domain,
         reach: usize,
     ) {
-        if let Some(filled) = self.filled
-            && filled.domain == domain
-            && filled.reach >= reach
-        {
+        if self.has_filled(domain, reach) {
             return;
         }
         match domain {

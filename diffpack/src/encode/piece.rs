@@ -44,7 +44,6 @@ impl<W: Word> Work<W> for Piece<'_, '_> {
         let words = message.bytes;
         let shortlist = match &mut hints {
             Some(hints) => {
-                blocks.window.forget();
                 let search = Search { kernel, message: &words[start..], settings };
                 // An empty shortlist: every block is stored.
                 let is_short = search.message.len() <= FEW * BLOCK;

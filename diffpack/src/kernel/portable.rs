@@ -69,10 +69,12 @@ pub(crate) fn span<W: Word>(words: &[u8], span: &mut Span) {
 /// The number of trailing zeros common to all differences of each group, at most 15; 0 if all differences are 0.
 #[inline(always)]
 pub(crate) fn trailing_zeros<W: Word>(residuals: &Block) -> Widths {
-    residuals.groups().map(|group| {
-        let union = W::split(&group).0.iter().fold(W::ZERO, |u, word| u.or(W::from_bytes(*word).unzigzag()));
-        if union == W::ZERO { 0 } else { union.trailing().min(15) as u8 }
-    })
+    let mut counts = [0; _];
+    for (count, group) in counts.iter_mut().zip(residuals.groups()) {
+        let union = W::split(group).0.iter().fold(W::ZERO, |u, word| u.or(W::from_bytes(*word).unzigzag()));
+        *count = if union == W::ZERO { 0 } else { union.trailing().min(15) as u8 };
+    }
+    counts
 }
 
 /// Shifts `counts` trailing zeros out of the differences of each group.

@@ -12,17 +12,6 @@ use crate::word::Word;
 #[repr(C, align(64))]
 pub(crate) struct Window<const N: usize> {
     bytes: [u8; N],
-    held: Option<Held>,
-}
-
-/// The fixed-point values of a message that a window holds.
-#[derive(Clone, Copy, Debug)]
-struct Held {
-    unit: u16,
-    /// The position in the message that corresponds to [`Window::AT`].
-    at: usize,
-    start: usize,
-    end: usize,
 }
 
 impl<const N: usize> Window<N> {
@@ -30,16 +19,11 @@ impl<const N: usize> Window<N> {
     pub(crate) const AT: usize = N - BLOCK;
 
     pub(crate) fn new() -> Self {
-        Self { bytes: [0; N], held: None }
+        Self { bytes: [0; N] }
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
-    }
-
-    /// Ends a message: its values are useless for the next one.
-    pub(crate) fn forget(&mut self) {
-        self.held = None;
     }
 
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
@@ -64,8 +48,7 @@ impl<const N: usize> Window<N> {
     /// Copies the block at `at` of `message` and the `reach` bytes before it, at most [`Self::AT`]. Fills with zeros to the end of a
     /// sample.
     pub(crate) fn fill(&mut self, message: &[u8], at: usize, reach: usize) {
-        self.held = None;
-        self.fill_by(message, at, reach.min(Self::AT), 0, |from, to| to.copy_from_slice(from));
+        self.fill_by(message, at, reach, |from, to| to.copy_from_slice(from));
     }
 
     /// Like `fill`, with the fixed-point values of the words.
@@ -77,24 +60,9 @@ impl<const N: usize> Window<N> {
         reach: usize,
         unit: u16,
     ) {
-        let reach = reach.min(Self::AT);
-        let start = at - reach.min(at);
-        let end = message.len().min(at + BLOCK);
-        let mut there = 0;
-        // Most of the values may still be there from the previous block.
-        if let Some(held) = self.held
-            && (held.unit, held.start <= start, held.end <= end) == (unit, true, true)
-            && (start..at).contains(&held.end)
-            && let (Some(from), Some(to)) =
-                ((Self::AT + start).checked_sub(held.at), (Self::AT + start).checked_sub(at))
-        {
-            there = held.end - start;
-            self.bytes.copy_within(from..from + there, to);
-        }
-        self.fill_by(message, at, reach, there, |from, to| {
+        self.fill_by(message, at, reach, |from, to| {
             kernel.apart(|| portable::to_fixed::<W>(from, unit.into(), to));
         });
-        self.held = Some(Held { unit, at, start, end });
     }
 
     /// Like `fill`, with the differences between the words and those of a reference.
@@ -105,24 +73,16 @@ impl<const N: usize> Window<N> {
         at: usize,
         reach: usize,
     ) {
-        self.held = None;
         let reach = reach.min(Self::AT);
         let reference = reference.get(at.saturating_sub(reach)..).unwrap_or_default();
-        self.fill_by(message, at, reach, 0, |from, to| {
+        self.fill_by(message, at, reach, |from, to| {
             kernel.apart(|| portable::minus::<W>(from, reference, to));
         });
     }
 
-    /// Fills the window, except for the first `there` bytes of the message's part, which are already in place.
     #[inline(always)]
-    fn fill_by(
-        &mut self,
-        message: &[u8],
-        at: usize,
-        reach: usize,
-        there: usize,
-        convert: impl Fn(&[u8], &mut [u8]),
-    ) {
+    fn fill_by(&mut self, message: &[u8], at: usize, reach: usize, convert: impl Fn(&[u8], &mut [u8])) {
+        let reach = reach.min(Self::AT);
         let before = reach.min(at);
         let len = message.len().saturating_sub(at).min(BLOCK);
         let (Some(from), Some(start)) = (message.get(at - before..at + len), Self::AT.checked_sub(reach))
@@ -132,7 +92,7 @@ impl<const N: usize> Window<N> {
         let (zeros, rest) = self.bytes[start..].split_at_mut(reach - before);
         zeros.fill(0);
         let (to, rest) = rest.split_at_mut(before + len);
-        convert(&from[there..], &mut to[there..]);
+        convert(from, to);
         rest[..len.next_multiple_of(SAMPLE) - len].fill(0);
     }
 }
