@@ -1,6 +1,10 @@
 //! The ranks of a communicator by node, and the ranks that combine data in a two-step reduction: first inside each node, so that no element leaves a
 //! node more than once for another node.
 
+mod relay;
+
+pub use relay::{Edge, Relayed};
+
 use std::collections::HashMap;
 
 /// The version of what ranks send each other in collectives (`docs/format/collectives.md`). Raise it with each change, because ranks of different

@@ -1,13 +1,12 @@
 //! A message to be sent from our own memory, which must live until the MPI has sent it.
 
-use crate::messages::budget::Counted;
 use crate::messages::context::Context;
 use crate::messages::uncompressed::{self, Why};
 use crate::mpi::device;
 use crate::mpi::handle::Handle;
 use crate::mpi::span::{ByteSpan, Envelope, Layout, Span, is_tag};
 use crate::mpi::sys::UNDEFINED;
-use mpress::{Buffer, Channel, Considered, Destination, FLOOR, Kind, Pieces, Strategy, waiting};
+use mpress::{Buffer, Channel, Considered, Counted, Destination, FLOOR, Kind, Pieces, Strategy, waiting};
 use mpress_datatype::{Plan, Source, Target};
 use std::cell::Cell;
 use std::ffi::c_int;
