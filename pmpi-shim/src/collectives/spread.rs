@@ -39,7 +39,9 @@ pub(crate) fn bcast(shim: &Shim, span: Span, root: c_int, how: How, pass: impl F
     };
     let len = span.bytes().unwrap_or(0);
     let raced = (Raced::Bcast, slice::from_ref(&len));
-    let in_chunks = |group: &Group<'_>, id| chunks::bcast(shim, group, id, span, root);
+    let in_chunks = |group: &Group<'_>, id| {
+        chunks::hand_on(shim, group, (id, "a broadcast"), span, &[(root, len)], |_| span)
+    };
     let as_frames = || shared::bcast(shim, &peers, span, root, comm);
     shim.spread(&peers, comm, raced, in_chunks, as_frames, pass)
 }
@@ -80,7 +82,16 @@ pub(crate) fn allgather(
         });
     };
     let (blocks, lens) = (&blocks, &lens[..]);
-    let in_chunks = |group: &Group<'_>, id| chunks::allgather(shim, group, id, mine, (blocks, lens));
+    let in_chunks = |group: &Group<'_>, id| {
+        let own = blocks.of(peers.rank);
+        let (source, copied) = match mine.is_in_place() {
+            true => (own, Ok(())),
+            false => (mine, shim.copy_block(&mine, &own)),
+        };
+        let owners: Vec<_> = peers.ranks().zip(lens.iter().copied()).collect();
+        let call = (id, "an all-gather");
+        chunks::hand_on(shim, group, call, source, &owners, |rank| blocks.of(rank)).landing(|| copied)
+    };
     let as_frames = || shared::allgather(shim, &peers, mine, (blocks, lens), comm);
     shim.spread(&peers, comm, (Raced::Allgather, lens), in_chunks, as_frames, pass)
 }

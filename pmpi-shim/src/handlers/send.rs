@@ -56,12 +56,8 @@ unsafe fn nonblocking(shim: &Shim, mode: Mode, call: arguments::Isend, pass: imp
     let candidate = shim.frame_of(mode, &message);
     match start_here(shim, mode, &message, candidate, By::usual(false), isend_wire) {
         None => pass(),
-        Some(Ok(active)) => {
-            // SAFETY: the program's output pointer.
-            unsafe { *call.request = shim.requests.hand_out(active) };
-            SUCCESS
-        }
-        Some(Err(error)) => raise(message.comm, error),
+        // SAFETY: the program's output pointer.
+        Some(started) => unsafe { progress::hand_out(shim, message.comm, started, call.request) },
     }
 }
 

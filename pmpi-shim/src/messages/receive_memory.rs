@@ -11,7 +11,7 @@
 
 mod landing;
 
-use crate::mpi::span::{OwnedType, Span, true_extent};
+use crate::mpi::span::{OwnedType, Span, bounds};
 use mpress::Buffer;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -43,8 +43,8 @@ impl Memory {
         if self.contiguous {
             return start..start.saturating_add(self.capacity);
         }
-        let [lower, _] = true_extent(self.span.datatype()).unwrap_or_default();
-        let first = start.wrapping_add(lower as usize);
+        let lower = bounds(self.span.datatype()).map_or(0, |bounds| bounds.true_lb);
+        let first = start.wrapping_add_signed(lower);
         first..first.saturating_add(1)
     }
 }
