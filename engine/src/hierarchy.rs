@@ -108,7 +108,7 @@ impl Hierarchy {
     /// # Panics
     /// If there is no such rank.
     #[must_use]
-    pub fn hand_on(&self, owner: usize, rank: usize) -> HandOn {
+    fn hand_on(&self, owner: usize, rank: usize) -> HandOn {
         let (nodes, node) = (self.nodes(), self.node(rank));
         let aggregator = self.aggregator(node, owner);
         let beside = self.beside(rank);
@@ -134,13 +134,13 @@ impl Hierarchy {
 
 /// The rank from which a rank gets a block, and the ranks to which it passes it on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HandOn {
+struct HandOn {
     /// `None` if the block is the rank's own.
-    pub from: Option<usize>,
+    from: Option<usize>,
     /// The one on another node comes first, if there is one.
-    pub to: Vec<usize>,
+    to: Vec<usize>,
     /// The number of ranks through which the block has passed.
-    pub step: usize,
+    step: usize,
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ pub use decide::Considered;
 pub use engine::{Destination, Engine, Outgoing, Pieces, Tail};
 pub use frame::{FLOOR, FrameError, HEADER_LEN, Header, Incoming, Mark, SHORTEST, frame_len, may_be_frame};
 pub use guide::Record;
-pub use hierarchy::{Edge, HandOn, Hierarchy, Relayed};
+pub use hierarchy::{Edge, Hierarchy, Relayed};
 pub use knowledge::Knowledge;
 pub use memory::Channel;
 pub use mpress_codec::{CodecId, Decode, DecodeError, DecodeErrorKind, Encode, Kind, Out, Reset};

@@ -1,15 +1,11 @@
-//! Broadcast and all-gather: in chunks, as frames that the MPI relays, or by the MPI alone.
+//! Broadcast and all-gather: in chunks ([`chunks`]), as frames that the MPI relays ([`shared`]), or by the MPI
+//! alone, as the ranks decide for each call.
 //!
 //! The nonblocking ones go another way: the owner of the data sends it to all other ranks, encoded once. The
 //! blocking algorithms have several steps. A nonblocking call would have to start each step when the previous
 //! one is complete, even while the rank is in another call; otherwise a job could hang that does not hang
 //! with the MPI alone. For many ranks this is slower than the MPI's trees and rings if nothing can be
 //! compressed; then the operation is left to the MPI ([`mpress::Spread`]).
-//!
-//! Long blocks in chunks ([`chunks`]) need no more messages than the MPI's own. Whether they or the MPI's own
-//! are faster, and whether compression makes them faster still, depends on network, processors and data, so
-//! all three are tried. With a fixed codec all go in chunks. Calls with frames ([`shared`]) are left to the
-//! MPI for a while if nothing got shorter: all ranks learn that from the lengths, and count the same.
 
 use super::blocks::Blocks;
 use super::{Group, Handed, chunks, shared};

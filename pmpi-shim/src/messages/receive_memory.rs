@@ -1,11 +1,7 @@
 //! Pending receives that the MPI writes directly to the program's memory. A frame stays there until it is
-//! decoded, so nothing else may be written there before.
-//!
-//! The standard forbids pending receives that share memory (MPI 3.1, section 3.7.2), but benchmarks post
-//! whole windows of receives into one buffer. So a receive whose memory overlaps that of a pending one uses
-//! our own buffer, and so does every later one in that memory ([`ReceiveMemory::claim`]). If its message
-//! comes first, it is kept, and written to the program's memory when nothing is pending there any more
-//! ([`ReceiveMemory::keep`]).
+//! decoded, so nothing else may be written there before. Where receives share memory, later ones use our own
+//! buffer ([`ReceiveMemory::claim`]), and their messages are kept until nothing is pending there any more
+//! ([`ReceiveMemory::keep`]). `README.md`, "Receives that share memory", says why.
 //!
 //! Receives that cannot bring a frame are left to the MPI and not tracked here.
 

@@ -1,13 +1,10 @@
 //! Long messages in chunks, so that they are encoded, sent and decoded at the same time (cMPI, section 2.4).
+//! `README.md`, "Long messages", says how.
 //!
 //! The head of a stream is a frame that is sent like its message: receives and probes match it. The chunks of
-//! its tail are sent on the private communicator, with a tag of the stream. All of them are started in the
-//! call that starts the message, so the MPI does the rest in whatever call this process makes next; a call
-//! that waits for the message itself starts most of them when the head has been matched, a window at a time.
-//! A send is complete when its head and all its chunks are. But the receiver may wait in a call of the MPI
-//! that receives no chunks, for a message that this process sends only after this one: so once the head has
-//! been matched, the sender waits only for a limited time ([`Patience`]). Chunks that are left then
-//! belong to no request.
+//! its tail are sent on the private communicator, with a tag of the stream. A send is complete when its head
+//! and all its chunks are, but once the head has been matched, the sender waits only for a limited time
+//! ([`Patience`]). Chunks that are left then belong to no request.
 
 mod arriving;
 mod departing;
