@@ -1,6 +1,10 @@
 //! The ranks of a communicator by node, and the ranks that combine data in a two-step reduction: first inside each node, so that no element leaves a
 //! node more than once for another node.
 
+mod relay;
+
+pub use relay::{Edge, Relayed};
+
 use std::collections::HashMap;
 
 /// The version of what ranks send each other in collectives (`docs/format/collectives.md`). Raise it with each change, because ranks of different
@@ -104,7 +108,7 @@ impl Hierarchy {
     /// # Panics
     /// If there is no such rank.
     #[must_use]
-    pub fn hand_on(&self, owner: usize, rank: usize) -> HandOn {
+    fn hand_on(&self, owner: usize, rank: usize) -> HandOn {
         let (nodes, node) = (self.nodes(), self.node(rank));
         let aggregator = self.aggregator(node, owner);
         let beside = self.beside(rank);
@@ -130,13 +134,13 @@ impl Hierarchy {
 
 /// The rank from which a rank gets a block, and the ranks to which it passes it on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HandOn {
+struct HandOn {
     /// `None` if the block is the rank's own.
-    pub from: Option<usize>,
+    from: Option<usize>,
     /// The one on another node comes first, if there is one.
-    pub to: Vec<usize>,
+    to: Vec<usize>,
     /// The number of ranks through which the block has passed.
-    pub step: usize,
+    step: usize,
 }
 
 #[cfg(test)]

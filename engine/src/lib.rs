@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod blocks;
+mod budget;
 mod buffer;
 mod codecs;
 mod decide;
@@ -25,13 +26,14 @@ mod stream;
 mod traffic;
 pub mod waiting;
 
+pub use budget::{Counted, Pending};
 pub use buffer::Buffer;
 pub use codecs::{Codec, Codecs, CodecsError, Decoder, Encoder, Prior, Row, names as codec_names};
 pub use decide::Considered;
 pub use engine::{Destination, Engine, Outgoing, Pieces, Tail};
 pub use frame::{FLOOR, FrameError, HEADER_LEN, Header, Incoming, Mark, SHORTEST, frame_len, may_be_frame};
 pub use guide::Record;
-pub use hierarchy::{HandOn, Hierarchy};
+pub use hierarchy::{Edge, Hierarchy, Relayed};
 pub use knowledge::Knowledge;
 pub use memory::Channel;
 pub use mpress_codec::{CodecId, Decode, DecodeError, DecodeErrorKind, Encode, Kind, Out, Reset};

@@ -3,6 +3,8 @@
 //! Processes exchange messages with processes on other nodes, all at the same time, so the result is the bandwidth of a process while the others send
 //! too. This takes some milliseconds, and each process sends at most a MiB.
 
+pub mod survey;
+
 use mpress_selector::Link;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

@@ -4,12 +4,14 @@
 mod ahead;
 mod calls;
 mod clock;
+mod program;
 mod tables;
 mod text;
 
 pub use ahead::Ahead;
 pub use calls::{Call, Communicator, InMpi};
 pub use clock::Clock;
+pub use program::program_name;
 pub use tables::{Subject, Tables, communicators};
 
 use crate::engine::{Destination, Engine};

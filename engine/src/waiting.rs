@@ -5,8 +5,10 @@
 //! calls is subtracted. For messages in chunks, [`Pace`] measures how fast they arrive ([`Engine::arrived`]).
 
 mod pace;
+mod patience;
 
 pub use pace::Pace;
+pub use patience::{Patience, Wait};
 
 use crate::engine::Engine;
 use std::cell::Cell;

@@ -247,7 +247,8 @@ fn given(treatment: Treatment, form: &Function<'_>) -> &'static str {
 fn handled(forms: &[&Function<'_>], form: &Function<'_>) -> String {
     let field = |(at, (name, ty)): (usize, &(&str, String))| {
         let is_common = common_type(forms, at) == *ty;
-        if is_common { (*name).to_owned() } else { format!("{name}: {name}.into()") }
+        let constant = if ty.starts_with("*mut") { ".cast_const()" } else { "" };
+        if is_common { (*name).to_owned() } else { format!("{name}: {name}{constant}.into()") }
     };
     let call = forms[0].name;
     format!(
@@ -270,8 +271,8 @@ fn common_type<'a>(forms: &[&'a Function<'_>], at: usize) -> &'a str {
         (Some(one), None) => one,
         (Some(int), Some(large)) if int == large => int,
         (Some("c_int"), Some("MPI_Count")) => "MPI_Count",
-        (Some("*const c_int"), Some("*const MPI_Count" | "*const MPI_Aint")) => "Counts",
-        (Some("*mut c_int"), Some("*mut MPI_Count")) => "Position",
+        (Some("*const c_int"), Some("*const MPI_Count" | "*const MPI_Aint")) => "Numbers",
+        (Some("*mut c_int"), Some("*mut MPI_Count")) => "Numbers",
         other => panic!("MPI_{}, argument {at}: no type for {other:?}", forms[0].name),
     }
 }

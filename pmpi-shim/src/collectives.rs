@@ -1,5 +1,6 @@
 //! The collectives that move data (`MPI_Bcast`, `MPI_Alltoall` and their like), and reductions: where they
-//! are made, and on which communicator.
+//! are made, and on which communicator. `README.md`, "collectives", has the ways in which they are made, and
+//! why.
 //!
 //! All ranks of a communicator must do a collective in the same way. So the choice between the layer and the
 //! MPI depends only on what all ranks know: the settings, the locations of the ranks, and lengths that are
@@ -9,16 +10,6 @@
 //! Every call takes the same steps. First, what all ranks know may leave the call to the MPI. Next, if the
 //! MPI refuses this rank's arguments ([`refused`]), the MPI's own call reports that. Last, the ranks decide
 //! about the call ([`agreed`](crate::messages::agreed)), and it is made. So a refused call changes nothing.
-//!
-//! - [`exchange`]: all-to-all, scatter and gather as point-to-point messages ([`start`]), which need no
-//!   additional message;
-//! - [`spread`]: broadcast and all-gather, in one of the next two ways, or by the MPI where that is faster.
-//!   Their nonblocking forms are point-to-point messages, where these leave a node no more often than the
-//!   MPI's;
-//! - [`chunks`]: broadcast and all-gather of long blocks, relayed in chunks ([`relay`]);
-//! - [`shared`]: broadcast and all-gather of short blocks: the MPI's own algorithms relay the frames through
-//!   many ranks. All ranks must know the lengths of the frames beforehand;
-//! - [`reduce`]: reductions whose result does not depend on the order, as point-to-point messages.
 
 mod blocks;
 mod chunks;

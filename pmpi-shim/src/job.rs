@@ -7,6 +7,5 @@ pub(crate) mod finish;
 pub(crate) mod handshake;
 mod measure;
 pub(crate) mod profile;
-pub(crate) mod program;
 pub(crate) mod standby;
 pub(crate) mod startup;

@@ -2,7 +2,6 @@
 //! the job, its communicators and datatypes.
 
 pub(crate) mod agreed;
-pub(crate) mod budget;
 pub(crate) mod context;
 pub(crate) mod datatypes;
 pub(crate) mod deliver;

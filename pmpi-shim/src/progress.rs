@@ -3,6 +3,7 @@
 //! Messages in chunks need this ([`Streams`](crate::messages::streams::Streams)): while this process sends
 //! any, it does not wait in the MPI, but advances all pending operations and polls the MPI ([`until`]).
 
+use crate::messages::error::{Error, raise};
 use crate::messages::streams::Arriving;
 use crate::mpi::nested;
 use crate::mpi::sys::*;
@@ -91,6 +92,25 @@ pub(crate) unsafe fn wait(shim: &Shim, mut active: Active, status: *mut MPI_Stat
     until(shim, || (shim.may_wait() || active.is_complete(shim)).then_some(()));
     // SAFETY: the caller vouches for the place.
     unsafe { active.wait(shim, status) }
+}
+
+/// Ends a nonblocking call that has started an operation: the program gets its request. An error goes to the
+/// handler of `comm`.
+///
+/// # Safety
+/// `request` must be the program's output pointer.
+pub(crate) unsafe fn hand_out(
+    shim: &Shim,
+    comm: MPI_Comm,
+    started: Result<Active, Error>,
+    request: *mut MPI_Request,
+) -> c_int {
+    let give = |active| {
+        // SAFETY: the caller vouches for the pointer.
+        unsafe { *request = shim.requests.hand_out(active) };
+        SUCCESS
+    };
+    started.map_or_else(|error| raise(comm, error), give)
 }
 
 /// Waits for two operations at the same time; returns the codes of both. `status` is that of the first.

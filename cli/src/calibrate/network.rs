@@ -1,8 +1,9 @@
 //! The network between the ranks, from the plugin's measurements.
 
-use super::plugin::{Measurement, What};
+use super::plugin::Measurement;
 use super::round;
 use mpress::knowledge::{MeasuredLink, Point};
+use mpress::network::survey::What;
 use mpress::selector::Link;
 
 /// The link, when all measurements have arrived; `None` if the values are impossible for a network.

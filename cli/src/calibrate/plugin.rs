@@ -5,6 +5,7 @@
 
 use crate::detect::{self, Abi};
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
+use mpress::network::survey::What;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
@@ -27,17 +28,6 @@ struct Place {
     rank: c_int,
     ranks: c_int,
     nodes: c_int,
-    /// Private to the shim.
-    world: *mut c_void,
-}
-
-/// A measurement, in the shim's layout.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Raw {
-    what: c_int,
-    bytes: u64,
-    value: f64,
 }
 
 /// A measurement.
@@ -47,23 +37,6 @@ pub(super) struct Measurement {
     /// The length of the messages.
     pub(super) bytes: u64,
     pub(super) value: f64,
-}
-
-/// The meaning of a measured value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum What {
-    /// Microseconds of a one-way message while no other rank sent.
-    Alone,
-    /// MB/s that a rank received while all ranks of the sending nodes sent.
-    Together,
-}
-
-impl Measurement {
-    fn of(raw: Raw) -> Option<Self> {
-        let what = [What::Alone, What::Together];
-        let what = *what.get(usize::try_from(raw.what).ok()?)?;
-        Some(Self { what, bytes: raw.bytes, value: raw.value })
-    }
 }
 
 /// A loaded MPI.
@@ -119,9 +92,9 @@ unsafe extern "C" fn find(name: *const c_char) -> *mut c_void {
 type Find = unsafe extern "C" fn(*const c_char) -> *mut c_void;
 type Attach = unsafe extern "C" fn(Find, Option<unsafe extern "C" fn()>);
 type Begin = unsafe extern "C" fn(*mut Place) -> c_int;
-type Network = unsafe extern "C" fn(*const Place, Hear, *mut c_void) -> c_int;
-type End = unsafe extern "C" fn(*mut Place) -> c_int;
-type Hear = unsafe extern "C" fn(*mut c_void, *const Raw);
+type Network = unsafe extern "C" fn(Hear, *mut c_void) -> c_int;
+type End = unsafe extern "C" fn() -> c_int;
+type Hear = unsafe extern "C" fn(*mut c_void, what: c_int, bytes: u64, value: f64);
 
 /// An initialised MPI; dropping this finalises it.
 pub(super) struct Session {
@@ -151,7 +124,7 @@ impl Session {
         unsafe { attach(find, None) };
         // Its code is called until the end of the process.
         std::mem::forget(library);
-        let mut place = Place { rank: 0, ranks: 0, nodes: 0, world: std::ptr::null_mut() };
+        let mut place = Place { rank: 0, ranks: 0, nodes: 0 };
         // SAFETY: a place for the result; this command makes the call only once.
         match unsafe { begin(&raw mut place) } {
             0 => Ok(Self { network, end, place, here: PhantomData }),
@@ -174,16 +147,18 @@ impl Session {
 
     /// Measures the network; all ranks do so at the same time.
     pub(super) fn measure(&self, mut hear: &mut dyn FnMut(Measurement)) -> Result<(), Error> {
-        unsafe extern "C" fn pass_on(context: *mut c_void, raw: *const Raw) {
-            // SAFETY: the context given below, which nothing else uses during the call, and a measurement from the shim.
-            let (hear, raw) = unsafe { (&mut *context.cast::<&mut dyn FnMut(Measurement)>(), *raw) };
+        unsafe extern "C" fn pass_on(context: *mut c_void, what: c_int, bytes: u64, value: f64) {
+            // SAFETY: the context given below, which nothing else uses during the call.
+            let hear = unsafe { &mut *context.cast::<&mut dyn FnMut(Measurement)>() };
             // Ignore kinds of measurements that this version does not know.
-            if let Some(measurement) = Measurement::of(raw) {
-                hear(measurement);
+            if let Some(what) =
+                [What::Alone, What::Together].into_iter().find(|known| *known as c_int == what)
+            {
+                hear(Measurement { what, bytes, value });
             }
         }
-        // SAFETY: the place that `begin` has filled; `pass_on` with the context that it expects, which outlives the call.
-        match unsafe { (self.network)(&raw const self.place, pass_on, (&raw mut hear).cast()) } {
+        // SAFETY: `begin` has been called; `pass_on` with the context that it expects, which outlives the call.
+        match unsafe { (self.network)(pass_on, (&raw mut hear).cast()) } {
             0 => Ok(()),
             code => Err(Error::Mpi(code)),
         }
@@ -192,7 +167,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // SAFETY: the place that `begin` has filled; no call follows. The MPI reports its errors itself.
-        unsafe { (self.end)(&raw mut self.place) };
+        // SAFETY: `begin` has been called, and no call follows. The MPI reports its errors itself.
+        unsafe { (self.end)() };
     }
 }

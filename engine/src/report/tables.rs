@@ -1,4 +1,6 @@
-//! The time in calls by communicator and by peer, counted by each rank and combined for [`InMpi`](super::InMpi).
+//! The time in calls by call, by communicator and by peer, counted by each rank and combined for [`InMpi`](super::InMpi).
+
+use std::collections::BTreeMap;
 
 /// The number of lines by communicator; the last is for all communicators without a line of their own.
 const LINES: usize = 12;
@@ -30,18 +32,33 @@ pub struct Tables {
     lines: Vec<Line>,
     /// Nanoseconds with each rank.
     peers: Vec<u64>,
+    /// The numbers of calls, and the nanoseconds in them.
+    calls: [Vec<u64>; 2],
+    /// The subjects of the requests that have not completed, by their keys.
+    requests: BTreeMap<usize, Subject>,
 }
 
 impl Tables {
     /// Empty tables.
     #[must_use]
     pub const fn new() -> Self {
-        Self { lines: Vec::new(), peers: Vec::new() }
+        let calls = [Vec::new(), Vec::new()];
+        Self { lines: Vec::new(), peers: Vec::new(), calls, requests: BTreeMap::new() }
     }
 
-    /// Makes room for peers of a job of this number of ranks; the time with others is not counted.
-    pub fn prepare(&mut self, ranks: usize) {
+    /// Makes room for this number of different calls, and for peers of a job of this number of ranks; others are not counted.
+    pub fn prepare(&mut self, calls: usize, ranks: usize) {
+        self.calls = [vec![0; calls], vec![0; calls]];
         self.peers = vec![0; ranks];
+    }
+
+    /// Counts a call, and its nanoseconds.
+    pub fn called(&mut self, call: usize, nanoseconds: u64) {
+        for (counts, by) in self.calls.iter_mut().zip([1, nanoseconds]) {
+            if let Some(count) = counts.get_mut(call) {
+                *count = count.saturating_add(by);
+            }
+        }
     }
 
     /// The line for a communicator of this name and number of ranks. The name is shortened. Communicators with the same name and number share a line;
@@ -69,6 +86,31 @@ impl Tables {
         if let Some(peer) = subject.peer.and_then(|peer| self.peers.get_mut(peer)) {
             *peer = peer.saturating_add(nanoseconds);
         }
+    }
+
+    /// Notes what a new request is about.
+    pub fn started(&mut self, subject: Subject, request: usize) {
+        self.requests.insert(request, subject);
+    }
+
+    /// Divides the nanoseconds of a call that waited for these requests equally among them. With each request, whether it has completed.
+    pub fn waited(&mut self, requests: impl ExactSizeIterator<Item = (usize, bool)>, nanoseconds: u64) {
+        let part = nanoseconds / (requests.len() as u64).max(1);
+        for (request, is_complete) in requests {
+            let known = self.requests.get(&request).copied();
+            if is_complete {
+                self.requests.remove(&request);
+            }
+            if let Some(subject) = known {
+                self.charge(subject, 0, part);
+            }
+        }
+    }
+
+    /// The numbers of calls, and the nanoseconds in them, to be summed over the ranks.
+    #[must_use]
+    pub fn calls(&self) -> [Vec<u64>; 2] {
+        self.calls.clone()
     }
 
     /// The nanoseconds with each rank, to be summed over the ranks.
@@ -133,7 +175,7 @@ mod tests {
 
     fn tables() -> Tables {
         let mut tables = Tables::new();
-        tables.prepare(4);
+        tables.prepare(2, 4);
         tables
     }
 
@@ -151,6 +193,22 @@ mod tests {
         assert_eq!(there.peers(), [0; 4]);
         let sum = communicators(&[here.words(), there.words()].concat());
         assert_eq!(sum, [("MPI_COMM_WORLD, 4 ranks".into(), 3, 600), ("row, 2 ranks".into(), 2, 30)]);
+    }
+
+    #[test]
+    fn the_time_of_a_wait_is_divided_among_its_requests() {
+        let mut tables = tables();
+        let line = tables.line("row", 4);
+        for peer in [1, 2] {
+            tables.started(Subject { line, peer: Some(peer) }, 10 * peer);
+        }
+        for nanoseconds in [90, 30] {
+            tables.waited([(10, true), (20, false), (30, true)].into_iter(), nanoseconds);
+        }
+        assert_eq!(tables.peers(), [0, 30, 40, 0]);
+        tables.called(1, 90);
+        tables.called(2, 5);
+        assert_eq!(tables.calls(), [[0, 1], [0, 90]]);
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The blocks of a collective's buffer, one for each rank. Arguments are read only when a block is asked for:
 //! where a buffer is not significant, its datatype may be invalid.
 
-use crate::mpi::arguments::Counts;
+use crate::mpi::arguments::Numbers;
 use crate::mpi::handle::Handle;
-use crate::mpi::span::{Span, extent, is_valid};
+use crate::mpi::span::{Span, bounds, is_valid};
 use crate::mpi::sys::*;
 use std::cell::OnceCell;
 use std::ffi::{c_int, c_void};
@@ -17,15 +17,15 @@ pub(crate) struct Blocks {
     step: OnceCell<MPI_Aint>,
 }
 
-/// Counts, displacements and datatypes, as the program gave them.
+/// Numbers, displacements and datatypes, as the program gave them.
 #[derive(Clone, Copy)]
 pub(super) enum Given {
     /// Blocks of this number of elements, contiguous in rank order.
     Equal(MPI_Count, MPI_Datatype),
     /// Blocks with counts and displacements of their own, in elements.
-    Varied(Counts, Counts, MPI_Datatype),
+    Varied(Numbers, Numbers, MPI_Datatype),
     /// Blocks with counts and datatypes of their own, and displacements in bytes.
-    Typed(Counts, Counts, *const MPI_Datatype),
+    Typed(Numbers, Numbers, *const MPI_Datatype),
 }
 
 impl Blocks {
@@ -57,12 +57,12 @@ impl Blocks {
                     let len = step(datatype).wrapping_mul(count as MPI_Aint);
                     Span::new(at(len.wrapping_mul(rank.into())), count, datatype)
                 }
-                Given::Varied(counts, places, datatype) if counts.addr() != 0 && places.addr() != 0 => {
+                Given::Varied(counts, places, datatype) if !counts.is_null() && !places.is_null() => {
                     let place = step(datatype).wrapping_mul(places.at(rank as usize));
                     Span::new(at(place), counts.at(rank as usize), datatype)
                 }
                 Given::Typed(counts, places, datatypes)
-                    if counts.addr() != 0 && places.addr() != 0 && !datatypes.is_null() =>
+                    if !counts.is_null() && !places.is_null() && !datatypes.is_null() =>
                 {
                     let rank = rank as usize;
                     Span::new(at(places.at(rank)), counts.at(rank), *datatypes.add(rank))
@@ -86,6 +86,6 @@ impl Blocks {
 /// The extent of a datatype; 0 if the MPI does not know it. It would report that to the handler of
 /// `MPI_COMM_WORLD`, not of the call's communicator.
 pub(super) fn step(datatype: MPI_Datatype) -> MPI_Aint {
-    let bounds = is_valid(datatype).then(|| extent(datatype).ok());
-    bounds.flatten().map_or(0, |[_, extent]| extent)
+    let bounds = if is_valid(datatype) { bounds(datatype) } else { None };
+    bounds.map_or(0, |bounds| bounds.extent as MPI_Aint)
 }

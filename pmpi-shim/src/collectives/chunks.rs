@@ -1,7 +1,6 @@
 //! Broadcast and all-gather of long blocks: each block goes to all ranks in chunks ([`relay`](super::relay)).
 //! A contiguous block is sent from the program's memory, any other from a copy.
 
-use super::blocks::Blocks;
 use super::relay::Part;
 use super::{Group, Handed};
 use crate::messages::error::Error;
@@ -13,56 +12,40 @@ use std::ffi::c_int;
 use std::iter;
 use std::ptr;
 
-/// Bcast, on all ranks; the MPI must not refuse `span`. `id`: the number of the collective.
-pub(super) fn bcast(shim: &Shim, group: &Group<'_>, id: u32, span: Span, root: c_int) -> Handed {
-    let (len, own) = (span.bytes().unwrap_or(0), group.rank() == root);
-    let place = match own {
-        true => Place::to_give(shim, span, len),
-        false => Place::new(shim, span, len),
-    };
-    let part = Part { owner: root.unsigned_abs() as usize, at: place.at, len };
-    // SAFETY: a place for `len` bytes, which lives until the collective is complete.
-    let handed = unsafe { shim.hand_on(group, &[part], place.kind, (id, "a broadcast")) };
-    handed.landing(|| if own { Ok(()) } else { place.land(shim) })
-}
-
-/// Allgather and Allgatherv, on all ranks. `mine`: the block of this rank; `lens`: those of all `blocks`, in
-/// bytes.
-pub(super) fn allgather(
+/// Hands the blocks of these owners, with their lengths in bytes, to all ranks; the MPI must not refuse any
+/// block. `source`: what this rank gives if it is an owner; `block`: the place of an owner's block in the
+/// program's buffer; `call`: the number and the name of the collective.
+pub(super) fn hand_on(
     shim: &Shim,
     group: &Group<'_>,
-    id: u32,
-    mine: Span,
-    (blocks, lens): (&Blocks, &[usize]),
+    call: (u32, &'static str),
+    source: Span,
+    owners: &[(c_int, usize)],
+    block: impl Fn(c_int) -> Span,
 ) -> Handed {
-    let own = blocks.of(group.rank());
-    let (source, copied) = match mine.is_in_place() {
-        true => (own, Ok(())),
-        false => (mine, shim.copy_block(&mine, &own)),
+    let own = group.rank();
+    let place = |&(owner, len): &(c_int, usize)| match owner == own {
+        true => Place::to_give(shim, source, len),
+        false => Place::new(shim, block(owner), len),
     };
-    let places: Vec<_> = iter::zip(group.peers.ranks(), lens)
-        .map(|(rank, &len)| match rank == group.rank() {
-            true => Place::to_give(shim, source, len),
-            false => Place::new(shim, blocks.of(rank), len),
-        })
-        .collect();
-    let part = |(owner, (place, &len)): (usize, (&Place, &usize))| Part { owner, at: place.at, len };
-    let parts: Vec<_> = iter::zip(&places, lens).enumerate().map(part).collect();
-    let kind = places.get(group.rank().unsigned_abs() as usize).map_or(Kind::Other, |place| place.kind);
+    let places: Vec<_> = owners.iter().map(place).collect();
+    let part = |(&(owner, len), place): (&(c_int, usize), &Place)| Part {
+        owner: owner.unsigned_abs() as usize,
+        at: place.at,
+        len,
+    };
+    let parts: Vec<_> = iter::zip(owners, &places).map(part).collect();
+    let kind = iter::zip(owners, &places).find(|((owner, _), _)| *owner == own).map(|(_, place)| place.kind);
     // SAFETY: places for these numbers of bytes, which live until the collective is complete.
-    let handed = unsafe { shim.hand_on(group, &parts, kind, (id, "an all-gather")) };
-    handed.landing(|| {
-        iter::zip(group.peers.ranks(), &places)
-            .filter(|(rank, _)| *rank != group.rank())
-            .try_for_each(|(_, place)| place.land(shim))?;
-        copied
-    })
+    let handed = unsafe { shim.hand_on(group, &parts, kind.unwrap_or(Kind::Other), call) };
+    let others = || iter::zip(owners, &places).filter(|((owner, _), _)| *owner != own);
+    handed.landing(|| others().try_for_each(|(_, place)| place.land(shim)))
 }
 
 impl Handed {
     /// The result after `land` has copied the blocks to the program's memory, which is skipped if the MPI
     /// must make the collective.
-    fn landing(self, land: impl FnOnce() -> Result<(), c_int>) -> Self {
+    pub(super) fn landing(self, land: impl FnOnce() -> Result<(), c_int>) -> Self {
         let outcome = match self.outcome {
             Ok(true) => land().map(|()| true).map_err(Error::from),
             other => other,

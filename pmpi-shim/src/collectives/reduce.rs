@@ -7,7 +7,7 @@
 mod steps;
 
 use crate::messages::agreed::{By, How, Raced};
-use crate::mpi::arguments::Counts;
+use crate::mpi::arguments::Numbers;
 use crate::mpi::handle::Handle;
 use crate::mpi::predefined;
 use crate::mpi::real;
@@ -119,9 +119,9 @@ pub(super) unsafe fn reduce(shim: &Shim, call: Call, to: Recipients<'_>, pass: i
 ///
 /// # Safety
 /// The array must be null or have an entry for each rank, and the function must not be called for others.
-pub(super) unsafe fn counts(counts: Counts) -> impl Fn(usize) -> MPI_Count {
+pub(super) unsafe fn counts(counts: Numbers) -> impl Fn(usize) -> MPI_Count {
     // SAFETY: guaranteed by the caller.
-    move |rank| if counts.addr() == 0 { -1 } else { unsafe { counts.at(rank) } }
+    move |rank| if counts.is_null() { -1 } else { unsafe { counts.at(rank) } }
 }
 
 /// The elements that each rank owns.

@@ -1,19 +1,12 @@
-//! Broadcast and all-gather of long blocks, which are relayed in chunks.
-//!
-//! A block travels along the nodes, and within each node to all its ranks ([`mpress::HandOn`]). Between nodes
-//! it is a stream like that of a long message (`docs/format/frame.md`): encoded once, by its owner, and
-//! relayed unchanged. Within a node its bytes are sent uncompressed, from the program's buffer to the
-//! program's buffer. So a chunk is encoded while earlier ones are sent, relayed and decoded.
+//! Broadcast and all-gather of long blocks, which are relayed in chunks: between nodes as streams, encoded
+//! once, and within a node uncompressed, from the program's buffer to the program's buffer. So a chunk is
+//! encoded while earlier ones are sent, relayed and decoded. Messages and order: `docs/format/collectives.md`.
 //!
 //! No lengths are exchanged beforehand: all ranks know those of all blocks, and so the source, destination
-//! and order of all chunks. Each chunk is one message; a block that is not compressed has the same chunks. A
-//! rank that receives its first chunk from another node recognises a frame by its length, which is not a
-//! multiple of 8. Within a node a chunk one byte short tells that the block came damaged. Messages and order:
-//! `docs/format/collectives.md`.
-//!
-//! Between two ranks chunks are ordered by the sum of their number and the number of ranks that they have
-//! passed ([`HandOn::step`]). In this order each chunk waits only for earlier ones, so ranks do not wait for
-//! each other in a cycle.
+//! and order of all chunks ([`Hierarchy::relay`]). Each chunk is one message; a block that is not compressed
+//! has the same chunks. A rank that receives its first chunk from another node recognises a frame by its
+//! length, which is not a multiple of 8. Within a node a chunk one byte short tells that the block came
+//! damaged.
 
 mod block;
 mod edge;
@@ -28,9 +21,8 @@ use crate::operations::state::Shim;
 use crate::progress;
 use block::{Block, Form};
 use edge::{Incoming, Leaving};
-use mpress::{HandOn, Hierarchy, Kind, SameNode};
+use mpress::{Edge, Hierarchy, Kind, SameNode};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::ffi::c_int;
 
 /// A block of the collective in the program's memory.
@@ -41,17 +33,6 @@ pub(super) struct Part {
     pub(super) at: *mut u8,
     pub(super) len: usize,
 }
-
-/// A message between two ranks.
-#[derive(Clone, Copy)]
-struct Item {
-    block: usize,
-    /// The number of its chunk.
-    index: usize,
-}
-
-/// A message, and its position in the order between two ranks.
-type Keyed = ((usize, usize), Item);
 
 /// A collective in progress.
 struct Relay<'a> {
@@ -107,34 +88,17 @@ impl Shim {
 impl<'a> Relay<'a> {
     fn new(shim: &'a Shim, group: &'a Group<'a>, parts: &[Part], (id, what): (u32, &'static str)) -> Self {
         let (hierarchy, rank) = (shim.hierarchy(group.peers), group.rank().unsigned_abs() as usize);
-        let mut blocks = Vec::new();
-        // By the other rank, the messages from it and to it, in order.
-        let (mut from, mut to) = (BTreeMap::new(), BTreeMap::new());
-        for part in parts.iter().filter(|part| part.len > 0) {
-            let HandOn { from: source, to: dests, step } = hierarchy.hand_on(part.owner, rank);
-            let is_inside = |other| hierarchy.node(other) == hierarchy.node(rank);
-            let goes_on = dests.iter().any(|&dest| !is_inside(dest));
-            let block = Block::new(part, shim.engine.chunk(part.len), goes_on);
-            let plan = |list: &mut BTreeMap<usize, Vec<_>>, other, step: usize| {
-                let items = (0..block.chunks())
-                    .map(|index| ((index + step, step), Item { block: blocks.len(), index }));
-                list.entry(other).or_default().extend(items);
-            };
-            if let Some(source) = source {
-                plan(&mut from, source, step - 1);
-            }
-            dests.into_iter().for_each(|dest| plan(&mut to, dest, step));
-            blocks.push(block);
-        }
-        let mut edge = |(other, mut items): (usize, Vec<Keyed>)| {
-            items.sort_by_key(|(key, _)| *key); // the sort is stable: equal keys stay in the order of their blocks
-            let inside = hierarchy.node(other) == hierarchy.node(rank);
-            let items = items.into_iter().map(|(_, item)| item).collect();
-            let peer = group.peers.world_rank(other as c_int);
-            (Channel { comm: group.comm, peer, tag: group.tag }, inside, items)
+        let block = |part: &Part| {
+            Block::new(part, shim.engine.chunk(part.len), hierarchy.leaves_node(part.owner, rank))
         };
-        let incoming = from.into_iter().map(&mut edge).map(Incoming::new).collect();
-        let leaving = to.into_iter().map(&mut edge).map(Leaving::new).collect();
+        let blocks: Vec<_> = parts.iter().filter(|part| part.len > 0).map(block).collect();
+        let [from, to] = hierarchy.relay(rank, blocks.iter().map(|block| (block.owner, block.chunks())));
+        let with = |Edge { other, inside, due }: Edge| {
+            let peer = group.peers.world_rank(other as c_int);
+            (Channel { comm: group.comm, peer, tag: group.tag }, inside, due)
+        };
+        let incoming = from.into_iter().map(with).map(Incoming::new).collect();
+        let leaving = to.into_iter().map(with).map(Leaving::new).collect();
         Self { shim, group, id, what, blocks, incoming, leaving, failed: Ok(()) }
     }
 

@@ -1,15 +1,11 @@
-//! Broadcast and all-gather: in chunks, as frames that the MPI relays, or by the MPI alone.
+//! Broadcast and all-gather: in chunks ([`chunks`]), as frames that the MPI relays ([`shared`]), or by the MPI
+//! alone, as the ranks decide for each call.
 //!
 //! The nonblocking ones go another way: the owner of the data sends it to all other ranks, encoded once. The
 //! blocking algorithms have several steps. A nonblocking call would have to start each step when the previous
 //! one is complete, even while the rank is in another call; otherwise a job could hang that does not hang
 //! with the MPI alone. For many ranks this is slower than the MPI's trees and rings if nothing can be
 //! compressed; then the operation is left to the MPI ([`mpress::Spread`]).
-//!
-//! Long blocks in chunks ([`chunks`]) need no more messages than the MPI's own. Whether they or the MPI's own
-//! are faster, and whether compression makes them faster still, depends on network, processors and data, so
-//! all three are tried. With a fixed codec all go in chunks. Calls with frames ([`shared`]) are left to the
-//! MPI for a while if nothing got shorter: all ranks learn that from the lengths, and count the same.
 
 use super::blocks::Blocks;
 use super::{Group, Handed, chunks, shared};
@@ -39,7 +35,9 @@ pub(crate) fn bcast(shim: &Shim, span: Span, root: c_int, how: How, pass: impl F
     };
     let len = span.bytes().unwrap_or(0);
     let raced = (Raced::Bcast, slice::from_ref(&len));
-    let in_chunks = |group: &Group<'_>, id| chunks::bcast(shim, group, id, span, root);
+    let in_chunks = |group: &Group<'_>, id| {
+        chunks::hand_on(shim, group, (id, "a broadcast"), span, &[(root, len)], |_| span)
+    };
     let as_frames = || shared::bcast(shim, &peers, span, root, comm);
     shim.spread(&peers, comm, raced, in_chunks, as_frames, pass)
 }
@@ -80,7 +78,16 @@ pub(crate) fn allgather(
         });
     };
     let (blocks, lens) = (&blocks, &lens[..]);
-    let in_chunks = |group: &Group<'_>, id| chunks::allgather(shim, group, id, mine, (blocks, lens));
+    let in_chunks = |group: &Group<'_>, id| {
+        let own = blocks.of(peers.rank);
+        let (source, copied) = match mine.is_in_place() {
+            true => (own, Ok(())),
+            false => (mine, shim.copy_block(&mine, &own)),
+        };
+        let owners: Vec<_> = peers.ranks().zip(lens.iter().copied()).collect();
+        let call = (id, "an all-gather");
+        chunks::hand_on(shim, group, call, source, &owners, |rank| blocks.of(rank)).landing(|| copied)
+    };
     let as_frames = || shared::allgather(shim, &peers, mine, (blocks, lens), comm);
     shim.spread(&peers, comm, (Raced::Allgather, lens), in_chunks, as_frames, pass)
 }

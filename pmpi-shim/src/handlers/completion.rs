@@ -91,6 +91,18 @@ handlers! {
         Some(mut inner) => real::MPI_Cancel(&raw mut inner),
         None => pass(),
     };
+    // A pending operation goes on detached.
+    request_free(Request_free): |shim, call, pass| {
+        let Some(mut record) = shim.requests.remove(*call.request) else { return pass() };
+        if let Some(active) = record.slot().take() {
+            shim.requests.detach(active, Awaited::Never);
+        }
+        if record.template().is_some() {
+            return pass(); // a persistent request has a handle of the MPI
+        }
+        *call.request = REQUEST_NULL;
+        SUCCESS
+    };
 }
 
 /// Wait, Test and Request_get_status.
@@ -264,25 +276,4 @@ unsafe fn some(
         let which = slice::from_raw_parts(indices, completed).iter().filter_map(|&i| usize::try_from(i).ok());
         batch.finish_many(which, &mut found[..completed], statuses, code)
     }
-}
-
-/// Request_free: a pending operation goes on detached.
-pub(crate) unsafe fn request_free(
-    shim: &Shim,
-    call: arguments::Request_free,
-    pass: impl Fn() -> c_int,
-) -> c_int {
-    let arguments::Request_free { request } = call;
-    // SAFETY: the program's own argument.
-    let handle = unsafe { *request };
-    let Some(mut record) = shim.requests.remove(handle) else { return pass() };
-    if let Some(active) = record.slot().take() {
-        shim.requests.detach(active, Awaited::Never);
-    }
-    if record.template().is_some() {
-        return pass(); // a persistent request has a handle of the MPI
-    }
-    // SAFETY: as above.
-    unsafe { *request = REQUEST_NULL };
-    SUCCESS
 }

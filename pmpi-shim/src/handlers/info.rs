@@ -6,6 +6,7 @@ use crate::mpi::sys::*;
 use crate::operations::state::Shim;
 use mpress::Strategy;
 use std::ffi::{CStr, c_char, c_int};
+use std::ptr;
 
 const KEY: &CStr = c"mpress_strategy";
 /// Assertions about a program's messages that our frames and probes violate: frames are shorter than their
@@ -16,7 +17,7 @@ const ASSERTIONS: [&CStr; 3] =
 const MAX_VALUE: usize = 63;
 
 /// The handlers of the calls that give a communicator an info, and the argument that is, or becomes, this
-/// communicator.
+/// communicator; null if it becomes that only after the call.
 macro_rules! infos {
     ($($name:ident $Name:ident: $comm:expr;)*) => {$(
         pub(crate) unsafe fn $name(
@@ -34,6 +35,7 @@ macro_rules! infos {
 infos! {
     comm_set_info Comm_set_info: |call| &raw const call.comm;
     comm_dup_with_info Comm_dup_with_info: |call| call.newcomm;
+    comm_idup_with_info Comm_idup_with_info: |_| ptr::null();
     comm_split_type Comm_split_type: |call| call.newcomm;
     dist_graph_create Dist_graph_create: |call| call.comm_dist_graph;
     dist_graph_create_adjacent Dist_graph_create_adjacent: |call| call.comm_dist_graph;
@@ -41,20 +43,11 @@ infos! {
     intercomm_create_from_groups Intercomm_create_from_groups: |call| call.newintercomm;
 }
 
-/// Comm_idup_with_info: the communicator is not there yet when the call returns.
-pub(crate) unsafe fn comm_idup_with_info(
-    _: &Shim,
-    call: arguments::Comm_idup_with_info,
-    pass: impl Fn(MPI_Info) -> c_int,
-) -> c_int {
-    without_assertions(call.info, pass)
-}
-
 /// Calls a function of the MPI that sets the info of `comm`, or makes a communicator there, with this info,
 /// and applies its strategy.
 ///
 /// # Safety
-/// `comm` must hold a communicator after a successful call.
+/// `comm` must hold a communicator after a successful call, or be null.
 unsafe fn given(
     shim: &Shim,
     comm: *const MPI_Comm,
@@ -63,9 +56,9 @@ unsafe fn given(
 ) -> c_int {
     let code = without_assertions(info, call);
     // SAFETY: the caller vouches for the communicator.
-    if code == SUCCESS && unsafe { *comm } != COMM_NULL {
-        // SAFETY: as above.
-        take_over(shim, unsafe { *comm }, info);
+    let comm = unsafe { comm.as_ref() }.filter(|comm| code == SUCCESS && **comm != COMM_NULL);
+    if let Some(&comm) = comm {
+        take_over(shim, comm, info);
     }
     code
 }

@@ -17,7 +17,7 @@ use crate::operations::active::{Active, Finish};
 use crate::operations::prefetch::Asked;
 use crate::operations::state::Shim;
 use crate::operations::unexpected::Taken;
-use crate::operations::unexpected::message::Unreceived;
+use crate::operations::unexpected::message::{Unreceived, start_matched};
 use crate::progress;
 use mpress::SHORTEST;
 use mpress_record::CallKind;
@@ -28,46 +28,65 @@ use std::sync::Arc;
 /// The tag of empty messages to ourselves. Messages to ourselves that copy data use 0.
 const STAND_IN: c_int = 1;
 
-pub(crate) unsafe fn mprobe(shim: &Shim, call: arguments::Mprobe, pass: impl Fn() -> c_int) -> c_int {
-    let arguments::Mprobe { source, tag, comm, message, status } = call;
-    let code = match shim.probe_peers(source, tag, comm) {
-        None => pass(),
-        Some(peers) => {
-            shim.expect_after(Asked { source, tag, may_be_long: true }, comm);
-            let take = |block| take(shim, &peers, source, tag, comm, block);
-            // SAFETY: the program's output pointers.
-            wait_for(shim, comm, take, |(handle, seen)| unsafe {
-                *message = handle;
-                store_status(status, &seen);
-            })
-        }
-    };
-    if code == SUCCESS {
-        // SAFETY: the program's output pointer, which now holds a handle.
-        shim.trace_matched(source, tag, comm, unsafe { *message });
-    }
-    code
-}
-
-pub(crate) unsafe fn improbe(shim: &Shim, call: arguments::Improbe, pass: impl Fn() -> c_int) -> c_int {
-    let arguments::Improbe { source, tag, comm, flag, message, status } = call;
-    // SAFETY: the program's own arguments; its output pointers hold the result on success.
-    unsafe {
+handlers! {
+    mprobe(Mprobe): |shim, call, pass| {
+        let arguments::Mprobe { source, tag, comm, message, status } = call;
         let code = match shim.probe_peers(source, tag, comm) {
             None => pass(),
             Some(peers) => {
-                tell(flag, comm, take(shim, &peers, source, tag, comm, false), |(handle, seen)| {
-                    shim.expect_after(Asked { source, tag, may_be_long: true }, comm);
+                shim.expect_after(Asked { source, tag, may_be_long: true }, comm);
+                let take = |block| take(shim, &peers, source, tag, comm, block);
+                wait_for(shim, comm, take, |(handle, seen)| {
                     *message = handle;
                     store_status(status, &seen);
                 })
             }
         };
+        if code == SUCCESS {
+            shim.trace_matched(source, tag, comm, *message);
+        }
+        code
+    };
+    improbe(Improbe): |shim, call, pass| {
+        let arguments::Improbe { source, tag, comm, flag, message, status } = call;
+        let code = match shim.probe_peers(source, tag, comm) {
+            None => pass(),
+            Some(peers) => tell(flag, comm, take(shim, &peers, source, tag, comm, false), |(handle, seen)| {
+                shim.expect_after(Asked { source, tag, may_be_long: true }, comm);
+                *message = handle;
+                store_status(status, &seen);
+            }),
+        };
         if code == SUCCESS && *flag != 0 {
             shim.trace_matched(source, tag, comm, *message);
         }
         code
-    }
+    };
+    mrecv(Mrecv): |shim, call, pass| {
+        let arguments::Mrecv { buf, count, datatype, message, status } = call;
+        let span = Span::new(buf, count, datatype);
+        shim.trace_matched_receive(CallKind::Recv, &span, *message);
+        let received = |comm, started: Result<Active, Error>| {
+            started.map_or_else(|error| raise(comm, error), |active| progress::wait(shim, active, status))
+        };
+        let left = |_, posted: Posted| {
+            recv::complete(shim, posted, status, None, |into, found| {
+                open::MPI_Mrecv_any(into.ptr(), into.count(), into.datatype(), message, found)
+            })
+        };
+        receive(shim, span, message, pass, received, left)
+    };
+    imrecv(Imrecv): |shim, call, pass| {
+        let arguments::Imrecv { buf, count, datatype, message, request } = call;
+        let span = Span::new(buf, count, datatype);
+        shim.trace_matched_receive(CallKind::Irecv, &span, *message);
+        let received = |comm, started| progress::hand_out(shim, comm, started, request);
+        let left = |comm, posted: Posted| {
+            let started = start_matched(&posted.span(), &mut *message);
+            received(comm, started.map(|inner| Active::new(inner, Finish::Receive(posted))))
+        };
+        receive(shim, span, message, pass, received, left)
+    };
 }
 
 /// Matches a message now, or, with `block`, as soon as there is one.
@@ -145,45 +164,6 @@ fn stand_in(shim: &Shim, comm: MPI_Comm, unreceived: Unreceived) -> Result<MPI_M
     Ok(handle)
 }
 
-pub(crate) unsafe fn mrecv(shim: &Shim, call: arguments::Mrecv, pass: impl Fn() -> c_int) -> c_int {
-    let arguments::Mrecv { buf, count, datatype, message, status } = call;
-    // SAFETY: the program's own arguments and places.
-    unsafe {
-        let span = Span::new(buf, count, datatype);
-        shim.trace_matched_receive(CallKind::Recv, &span, *message);
-        let received = |active| progress::wait(shim, active, status);
-        let left = |posted: Posted| {
-            recv::complete(shim, posted, status, None, |into, found| {
-                open::MPI_Mrecv_any(into.ptr(), into.count(), into.datatype(), message, found)
-            })
-        };
-        receive(shim, span, message, pass, received, left)
-    }
-}
-
-pub(crate) unsafe fn imrecv(shim: &Shim, call: arguments::Imrecv, pass: impl Fn() -> c_int) -> c_int {
-    let arguments::Imrecv { buf, count, datatype, message, request } = call;
-    // SAFETY: the program's own arguments and places.
-    unsafe {
-        let span = Span::new(buf, count, datatype);
-        shim.trace_matched_receive(CallKind::Irecv, &span, *message);
-        let received = |active| {
-            *request = shim.requests.hand_out(active);
-            SUCCESS
-        };
-        let left = |posted: Posted| {
-            let (into, mut inner) = (posted.span(), REQUEST_NULL);
-            let (ptr, count, datatype) = (into.ptr(), into.count(), into.datatype());
-            let code = open::MPI_Imrecv_any(ptr, count, datatype, message, &raw mut inner);
-            if code == SUCCESS {
-                *request = shim.requests.hand_out(Active::new(inner, Finish::Receive(posted)));
-            }
-            code
-        };
-        receive(shim, span, message, pass, received, left)
-    }
-}
-
 /// Receives a matched message: one that has been received before, or one that was left with the MPI.
 ///
 /// # Safety
@@ -193,8 +173,8 @@ unsafe fn receive(
     span: Span,
     message: *mut MPI_Message,
     pass: impl Fn() -> c_int,
-    received: impl FnOnce(Active) -> c_int,
-    left: impl FnOnce(Posted) -> c_int,
+    received: impl FnOnce(MPI_Comm, Result<Active, Error>) -> c_int,
+    left: impl FnOnce(MPI_Comm, Posted) -> c_int,
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     let handle = unsafe { *message };
@@ -225,15 +205,14 @@ unsafe fn receive(
             if let Err(code) = unsafe { discard(message, stand_in) } {
                 return raise(comm, code);
             }
-            let active = unreceived.into_receive(shim, &shim.requests, &span);
-            active.map_or_else(|error| raise(comm, error), received)
+            received(comm, unreceived.into_receive(shim, &shim.requests, &span))
         }
         // No frame fits.
         Some(Taken::Left { .. }) if span.bytes() < Some(SHORTEST) => pass(),
         Some(Taken::Left { comm, peers }) => {
             let message = Envelope::new(span, ANY_SOURCE, ANY_TAG, comm);
             let posted = Posted::new(shim, &message, peers, false);
-            posted.map_or_else(|code| raise(comm, code), left)
+            posted.map_or_else(|code| raise(comm, code), |posted| left(comm, posted))
         }
     }
 }

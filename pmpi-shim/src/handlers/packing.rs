@@ -2,7 +2,7 @@
 //! and nothing else.
 
 use crate::messages::context::Context;
-use crate::mpi::arguments::{self, Position};
+use crate::mpi::arguments::{self, Numbers};
 use crate::mpi::device;
 use crate::mpi::predefined;
 use crate::mpi::real;
@@ -17,36 +17,21 @@ use std::sync::OnceLock;
 /// For fewer bytes, the check costs more than packing here gains.
 const LEAST: usize = 4 << 10;
 
-pub(crate) unsafe fn pack(shim: &Shim, call: arguments::Pack, pass: impl Fn() -> c_int) -> c_int {
-    // SAFETY: the program's own arguments.
-    let elements = unsafe { Span::new(call.inbuf, call.incount, call.datatype) };
-    let buffer = (call.outbuf, call.outsize, call.position);
-    // SAFETY: as above.
-    let Some((plan, at)) = (unsafe { shim.packs(&elements, buffer, call.comm) }) else { return pass() };
-    // SAFETY: the program's elements, and a buffer with room for them.
-    let packed = unsafe {
-        let memory = Source::from_raw(elements.ptr().cast::<u8>(), plan.reach());
-        let room = Target::from_raw(at.cast::<u8>(), reach_of(&plan));
-        plan.pack(memory, 0..plan.size(), room)
+handlers! {
+    pack(Pack): |shim, call, pass| {
+        let elements = Span::new(call.inbuf, call.incount, call.datatype);
+        let packed = (call.outbuf, call.outsize, call.position);
+        shim.copies(&elements, packed, call.comm, pass, |plan, elements, packed| {
+            plan.pack(Source::from_raw(elements, plan.reach()), 0..plan.size(), Target::from_raw(packed, reach_of(plan))).is_ok()
+        })
     };
-    // SAFETY: the program's own place.
-    unsafe { done(packed.is_ok(), &plan, call.position) }
-}
-
-pub(crate) unsafe fn unpack(shim: &Shim, call: arguments::Unpack, pass: impl Fn() -> c_int) -> c_int {
-    // SAFETY: the program's own arguments.
-    let elements = unsafe { Span::new(call.outbuf, call.outcount, call.datatype) };
-    let buffer = (call.inbuf.cast_mut(), call.insize, call.position);
-    // SAFETY: as above.
-    let Some((plan, at)) = (unsafe { shim.packs(&elements, buffer, call.comm) }) else { return pass() };
-    // SAFETY: the program's elements, and a buffer with their bytes.
-    let unpacked = unsafe {
-        let memory = Target::from_raw(elements.ptr().cast::<u8>(), plan.reach());
-        let bytes = Source::from_raw(at.cast::<u8>(), reach_of(&plan));
-        plan.unpack(bytes, 0..plan.size(), memory)
+    unpack(Unpack): |shim, call, pass| {
+        let elements = Span::new(call.outbuf, call.outcount, call.datatype);
+        let packed = (call.inbuf.cast_mut(), call.insize, call.position);
+        shim.copies(&elements, packed, call.comm, pass, |plan, elements, packed| {
+            plan.unpack(Source::from_raw(packed, reach_of(plan)), 0..plan.size(), Target::from_raw(elements, plan.reach())).is_ok()
+        })
     };
-    // SAFETY: the program's own place.
-    unsafe { done(unpacked.is_ok(), &plan, call.position) }
 }
 
 /// The whole packed stream.
@@ -54,40 +39,49 @@ fn reach_of(plan: &Plan) -> std::ops::Range<isize> {
     0..isize::try_from(plan.size()).unwrap_or(isize::MAX)
 }
 
-/// Advances the position. Both ranges are those of the plan, which has checked them.
-unsafe fn done(copied: bool, plan: &Plan, position: Position) -> c_int {
-    // SAFETY: the caller vouches for the place.
-    unsafe {
-        let (Some(at), Ok(len), true) = (position.get(), MPI_Count::try_from(plan.size()), copied) else {
-            return ERR_INTERN;
-        };
-        position.set(at + len);
-    }
-    SUCCESS
-}
-
 impl Context {
-    /// The plan to pack elements to or from a buffer of a given length, and the address there, if it is to be
-    /// done here. Arguments that the MPI refuses are left to the MPI.
-    unsafe fn packs(
+    /// Packs elements to, or unpacks them from, the position in a buffer of a given length, and advances the
+    /// position. `copy` gets the plan, which has checked both ranges, and the addresses of elements and
+    /// packed bytes.
+    ///
+    /// # Safety
+    /// The arguments must be the program's.
+    unsafe fn copies(
         &self,
         elements: &Span,
-        (buffer, size, position): (*mut c_void, MPI_Count, Position),
+        (buffer, size, position): (*mut c_void, MPI_Count, Numbers),
         comm: MPI_Comm,
-    ) -> Option<(Plan, *mut c_void)> {
-        if predefined::kind(elements.datatype()).is_some() || comm == COMM_NULL || buffer.is_null() {
-            return None;
+        pass: impl Fn() -> c_int,
+        copy: impl FnOnce(&Plan, *mut u8, *mut u8) -> bool,
+    ) -> c_int {
+        if comm == COMM_NULL || buffer.is_null() || position.is_null() {
+            return pass();
         }
-        let len = elements.bytes().filter(|len| *len >= LEAST)?;
         // SAFETY: the caller vouches for the place.
-        let at = usize::try_from(unsafe { position.get() }?).ok()?;
-        let fits = at.checked_add(len).is_some_and(|end| usize::try_from(size).is_ok_and(|size| end <= size));
-        if !fits || self.refused(elements) || device::is_device(buffer) {
+        let at = unsafe { position.at(0) };
+        let found = || {
+            let room = usize::try_from(size.checked_sub(at)?).ok()?;
+            Some((usize::try_from(at).ok()?, self.packs(elements, room)?))
+        };
+        let Some((start, plan)) = found().filter(|_| !device::is_device(buffer)) else { return pass() };
+        if !copy(&plan, elements.ptr().cast(), buffer.wrapping_byte_add(start).cast()) {
+            return ERR_INTERN;
+        }
+        // SAFETY: as above.
+        unsafe { position.set(0, at + plan.size() as MPI_Count) };
+        SUCCESS
+    }
+
+    /// The plan to pack elements to or from `room` bytes, if it is to be done here. Arguments that the MPI
+    /// refuses are left to the MPI.
+    fn packs(&self, elements: &Span, room: usize) -> Option<Plan> {
+        static PLAINLY: OnceLock<bool> = OnceLock::new();
+        let is_derived = predefined::kind(elements.datatype()).is_none();
+        if !is_derived || !(LEAST..=room).contains(&elements.bytes()?) || self.refused(elements) {
             return None;
         }
         let plan = self.plan(elements).filter(|plan| plan.contiguous().is_none())?;
-        static PLAINLY: OnceLock<bool> = OnceLock::new();
-        PLAINLY.get_or_init(|| packs_plainly(self.own_comm)).then(|| (plan, buffer.wrapping_byte_add(at)))
+        PLAINLY.get_or_init(|| packs_plainly(self.own_comm)).then_some(plan)
     }
 }
 

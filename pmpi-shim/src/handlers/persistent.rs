@@ -15,14 +15,39 @@ use crate::operations::persistent::{Action, Mode, Template};
 use crate::operations::requests::Found;
 use crate::operations::state::Shim;
 use std::ffi::c_int;
-use std::slice;
 
 handlers! {
     send_init(Send_init): |shim, call, pass| init_send(shim, Mode::Standard, call, pass);
     bsend_init(Bsend_init): |shim, call, pass| init_send(shim, Mode::Buffered, call, pass);
     ssend_init(Ssend_init): |shim, call, pass| init_send(shim, Mode::Synchronous, call, pass);
     rsend_init(Rsend_init): |shim, call, pass| init_send(shim, Mode::Ready, call, pass);
+    // Even a short receive is handled here if its source may send frames: its message may be in the
+    // unexpected queue. So is every receive that is recorded.
+    recv_init(Recv_init): |shim, call, pass| {
+        let message = call.message();
+        let ours =
+            shim.probe_peers(message.peer, message.tag, message.comm).is_some() && !shim.refused(&message.span);
+        let traced = shim.to_trace(&message);
+        if !ours && traced.is_none() {
+            return pass();
+        }
+        init(shim, Action::Receive, message, traced, call.request, pass)
+    };
     start(Start): |shim, call, pass| start_one(shim, call.request, pass);
+    startall(Startall): |shim, call, pass| {
+        let arguments::Startall { count, array_of_requests: requests } = call;
+        if shim.requests.is_empty() || count <= 0 {
+            return pass();
+        }
+        for at in 0..count.unsigned_abs() as usize {
+            let request = requests.add(at);
+            let code = start_one(shim, request, || open::MPI_Start(request));
+            if code != SUCCESS {
+                return code;
+            }
+        }
+        SUCCESS
+    };
 }
 
 unsafe fn init_send(shim: &Shim, mode: Mode, call: arguments::Isend, pass: impl Fn() -> c_int) -> c_int {
@@ -34,21 +59,6 @@ unsafe fn init_send(shim: &Shim, mode: Mode, call: arguments::Isend, pass: impl 
     }
     // SAFETY: as above.
     unsafe { init(shim, Action::Send(mode), message, None, call.request, pass) }
-}
-
-/// Recv_init. Even a short receive is handled here if its source may send frames: its message may be in the
-/// unexpected queue. So is every receive that is recorded.
-pub(crate) unsafe fn recv_init(shim: &Shim, call: arguments::Recv_init, pass: impl Fn() -> c_int) -> c_int {
-    // SAFETY: the program's own arguments.
-    let message = unsafe { call.message() };
-    let ours =
-        shim.probe_peers(message.peer, message.tag, message.comm).is_some() && !shim.refused(&message.span);
-    let traced = shim.to_trace(&message);
-    if !ours && traced.is_none() {
-        return pass();
-    }
-    // SAFETY: as above.
-    unsafe { init(shim, Action::Receive, message, traced, call.request, pass) }
 }
 
 unsafe fn init(
@@ -119,22 +129,4 @@ fn start_operation(shim: &Shim, template: &Template) -> Result<Active, Error> {
             }
         }
     }
-}
-
-pub(crate) unsafe fn startall(shim: &Shim, call: arguments::Startall, pass: impl Fn() -> c_int) -> c_int {
-    let arguments::Startall { count, array_of_requests: requests } = call;
-    if shim.requests.is_empty() || count <= 0 {
-        return pass();
-    }
-    // SAFETY: the program's own array.
-    let requests = unsafe { slice::from_raw_parts_mut(requests, usize::try_from(count).unwrap_or(0)) };
-    for request in requests {
-        let request = std::ptr::from_mut(request);
-        // SAFETY: one of the program's own requests.
-        let code = unsafe { start_one(shim, request, || open::MPI_Start(request)) };
-        if code != SUCCESS {
-            return code;
-        }
-    }
-    SUCCESS
 }

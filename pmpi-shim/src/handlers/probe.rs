@@ -22,20 +22,19 @@ impl Shim {
     }
 }
 
-pub(crate) unsafe fn probe(shim: &Shim, call: arguments::Probe, pass: impl Fn() -> c_int) -> c_int {
-    let arguments::Probe { source, tag, comm, status } = call;
-    let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
-    let look = |block| find(shim, &peers, (source, tag, comm), block);
-    // SAFETY: the program's own place.
-    wait_for(shim, comm, look, |found| unsafe { store_status(status, &found.status) })
-}
-
-pub(crate) unsafe fn iprobe(shim: &Shim, call: arguments::Iprobe, pass: impl Fn() -> c_int) -> c_int {
-    let arguments::Iprobe { source, tag, comm, flag, status } = call;
-    let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
-    let found = find(shim, &peers, (source, tag, comm), false);
-    // SAFETY: the program's own places.
-    unsafe { tell(flag, comm, found, |found| store_status(status, &found.status)) }
+handlers! {
+    probe(Probe): |shim, call, pass| {
+        let arguments::Probe { source, tag, comm, status } = call;
+        let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
+        let look = |block| find(shim, &peers, (source, tag, comm), block);
+        wait_for(shim, comm, look, |found| store_status(status, &found.status))
+    };
+    iprobe(Iprobe): |shim, call, pass| {
+        let arguments::Iprobe { source, tag, comm, flag, status } = call;
+        let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
+        let found = find(shim, &peers, (source, tag, comm), false);
+        tell(flag, comm, found, |found| store_status(status, &found.status))
+    };
 }
 
 /// A call that waits: calls `look` until it sees something, which goes to `found`. `look` is told whether it

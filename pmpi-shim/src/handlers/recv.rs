@@ -78,40 +78,32 @@ impl Shim {
         let capacity = message.span.bytes()?;
         self.meets_frames(message, capacity).or_else(|| self.unpacks(message, capacity))
     }
-}
 
-pub(crate) unsafe fn recv(shim: &Shim, call: arguments::Recv, pass: impl Fn() -> c_int) -> c_int {
-    // SAFETY: the program's own arguments.
-    let (message, status) = (unsafe { call.message() }, call.status);
-    shim.trace(CallKind::Recv, &message);
-    shim.expect_more(&message);
-    let Some(peers) = shim.needs_us(&message) else { return pass() };
-    // SAFETY: the program's own place for the status.
-    waiting::during_long(&shim.engine, message.span.bytes().unwrap_or(0), || unsafe {
-        if !shim.multiple && shim.unexpected.is_empty() && shim.may_wait() {
-            return in_one_call(shim, &message, &peers, status);
-        }
-        match start(shim, &message, &peers, true) {
-            Ok(active) => progress::wait(shim, active, status),
-            Err(error) => raise(message.comm, error),
-        }
-    })
-}
-
-pub(crate) unsafe fn irecv(shim: &Shim, call: arguments::Irecv, pass: impl Fn() -> c_int) -> c_int {
-    // SAFETY: the program's own arguments.
-    let message = unsafe { call.message() };
-    shim.trace(CallKind::Irecv, &message);
-    shim.expect_more(&message);
-    let Some(peers) = shim.needs_us(&message) else { return pass() };
-    match start(shim, &message, &peers, false) {
-        Ok(active) => {
-            // SAFETY: the program's output pointer.
-            unsafe { *call.request = shim.requests.hand_out(active) };
-            SUCCESS
-        }
-        Err(error) => raise(message.comm, error),
+    /// The program asks for a message by a receive call; the result is that of `needs_us`.
+    fn asks(&self, kind: CallKind, message: &Envelope) -> Option<Arc<Peers>> {
+        self.trace(kind, message);
+        self.expect_more(message);
+        self.needs_us(message)
     }
+}
+
+handlers! {
+    recv(Recv): |shim, call, pass| {
+        let message = call.message();
+        let Some(peers) = shim.asks(CallKind::Recv, &message) else { return pass() };
+        waiting::during_long(&shim.engine, message.span.bytes().unwrap_or(0), || {
+            if !shim.multiple && shim.unexpected.is_empty() && shim.may_wait() {
+                return in_one_call(shim, &message, &peers, call.status);
+            }
+            let wait = |active| progress::wait(shim, active, call.status);
+            start(shim, &message, &peers, true).map_or_else(|error| raise(message.comm, error), wait)
+        })
+    };
+    irecv(Irecv): |shim, call, pass| {
+        let message = call.message();
+        let Some(peers) = shim.asks(CallKind::Irecv, &message) else { return pass() };
+        progress::hand_out(shim, message.comm, start(shim, &message, &peers, false), call.request)
+    };
 }
 
 /// The MPI's own blocking receive: the unexpected queue is empty, and no other thread can fill it.

@@ -33,7 +33,7 @@ unsafe fn blocking(shim: &Shim, mode: Mode, call: arguments::Send, pass: impl Fn
     let message = unsafe { call.message() };
     shim.sample(&message, mode.name(true));
     let candidate = shim.frame_of(mode, &message);
-    let len = candidate.as_ref().map_or(0, Candidate::len);
+    let len = candidate.as_ref().map_or(0, |candidate| candidate.len);
     waiting::during_long(&shim.engine, len, || {
         match start_here(shim, mode, &message, candidate, By::usual(true), send_wire) {
             None => {
@@ -56,12 +56,8 @@ unsafe fn nonblocking(shim: &Shim, mode: Mode, call: arguments::Isend, pass: imp
     let candidate = shim.frame_of(mode, &message);
     match start_here(shim, mode, &message, candidate, By::usual(false), isend_wire) {
         None => pass(),
-        Some(Ok(active)) => {
-            // SAFETY: the program's output pointer.
-            unsafe { *call.request = shim.requests.hand_out(active) };
-            SUCCESS
-        }
-        Some(Err(error)) => raise(message.comm, error),
+        // SAFETY: the program's output pointer.
+        Some(started) => unsafe { progress::hand_out(shim, message.comm, started, call.request) },
     }
 }
 
@@ -111,7 +107,7 @@ fn start_encoded(
     by: By<'_>,
     send: SendWire,
 ) -> Option<Result<Active, Error>> {
-    let (len, message) = (candidate.len(), candidate.message());
+    let (len, message) = (candidate.len, &candidate.message);
     let start_frame = |frame| send(mode, frame, message);
     let chunk = shim.engine.chunk(len);
     let Some((chunk, id)) = chunk.and_then(|chunk| Some((chunk, shim.streams.admit(len, by.waits)?))) else {
@@ -153,10 +149,10 @@ fn start_stream(
     let start_head = |head: &Wire| {
         // SAFETY: the stream keeps the head until the request completes.
         let span = unsafe { head.span() };
-        mpi_isend(Mode::Synchronous, &Envelope { span, ..*candidate.message() })
+        mpi_isend(Mode::Synchronous, &Envelope { span, ..candidate.message })
     };
     let (stream, request) =
-        Departing::start(shim, candidate.dest(), (head, tail), raw, start_head, (&meanwhile, by.waits))?;
+        Departing::start(shim, candidate.dest, (head, tail), raw, start_head, (&meanwhile, by.waits))?;
     Ok(Active::new(request, Finish::Stream(Box::new(stream))))
 }
 
@@ -185,8 +181,8 @@ impl Shim {
     ) -> Result<Candidate, Option<(Why, usize)>> {
         let candidate = self.candidate(message)?;
         match mode {
-            Mode::Synchronous if cfg!(shim) => Err(Some((Why::Synchronous, candidate.len()))),
-            Mode::Buffered => Err(Some((Why::Buffered, candidate.len()))),
+            Mode::Synchronous if cfg!(shim) => Err(Some((Why::Synchronous, candidate.len))),
+            Mode::Buffered => Err(Some((Why::Buffered, candidate.len))),
             _ => Ok(candidate),
         }
     }

@@ -102,15 +102,12 @@ unsafe fn nonblocking(
     if !ours(shim, &out, &into) {
         return pass();
     }
-    match start(shim, &out, &into, (true, false)) {
-        Ok((receive, send)) => {
-            shim.requests.detach(send, Awaited::AtTheEnd);
-            // SAFETY: the program's output pointer.
-            unsafe { *request = shim.requests.hand_out(receive) };
-            SUCCESS
-        }
-        Err(code) => raise(into.comm, code),
-    }
+    let started = start(shim, &out, &into, (true, false)).map(|(receive, send)| {
+        shim.requests.detach(send, Awaited::AtTheEnd);
+        receive
+    });
+    // SAFETY: the program's output pointer.
+    unsafe { progress::hand_out(shim, into.comm, started, request) }
 }
 
 /// Starts both halves. `detached`: the message sent is copied before anything can be received; `blocking`:

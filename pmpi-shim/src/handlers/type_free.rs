@@ -6,13 +6,15 @@ use crate::mpi::span::is_valid;
 use crate::operations::state::Shim;
 use std::ffi::c_int;
 
-pub(crate) unsafe fn type_free(shim: &Shim, call: arguments::Type_free, pass: impl Fn() -> c_int) -> c_int {
-    // SAFETY: the program's own argument: null, or the place of a handle.
-    if let Some(&datatype) = unsafe { call.datatype.as_ref() }
-        && predefined::kind(datatype).is_none()
-        && is_valid(datatype)
-    {
-        shim.datatypes.forget(datatype);
-    }
-    pass()
+handlers! {
+    type_free(Type_free): |shim, call, pass| {
+        // Null, or the place of a handle.
+        if let Some(&datatype) = call.datatype.as_ref()
+            && predefined::kind(datatype).is_none()
+            && is_valid(datatype)
+        {
+            shim.datatypes.forget(datatype);
+        }
+        pass()
+    };
 }

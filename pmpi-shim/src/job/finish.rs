@@ -1,13 +1,13 @@
 //! The end of the job: the report in `MPI_Finalize`, and the record of decisions.
 
-use crate::job::{profile, program};
+use crate::job::profile;
 use crate::messages::streams::Arriving;
 use crate::messages::uncompressed;
 use crate::mpi::span::ask_with;
 use crate::mpi::sys::*;
 use crate::operations::state;
 use crate::operations::state::Shim;
-use mpress::report::{About, InMpi, JobReport, Prediction, Share, communicators};
+use mpress::report::{About, InMpi, JobReport, Prediction, Share, communicators, program_name};
 use mpress::{Engine, Predict, Record, Settings};
 use mpress_record::Recorded;
 use std::ffi::{c_int, c_void};
@@ -54,7 +54,7 @@ pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _:
         None => {}
     }
     if let (Some(job), Some(recorder)) = (JOB.get(), shim.and_then(|shim| shim.recorder.as_ref())) {
-        recorded(job, &recorder.finish(&job.settings));
+        recorded(job, &recorder.finish());
     }
     if let Some(shim) = shim {
         keep_link(&shim.engine);
@@ -183,7 +183,7 @@ fn report(job: &Job, engine: &Engine, mut ahead: [u64; 4]) {
         return;
     }
     let about = About {
-        program: program::name(),
+        program: program_name(),
         ranks: u64::try_from(job.ranks).unwrap_or(0),
         nodes: job.nodes as u64,
         time: job.start.elapsed(),
@@ -199,8 +199,10 @@ fn in_mpi(job: &Job) -> Option<InMpi> {
     if !job.measures {
         return None;
     }
-    let [mut calls, mut ns] = profile::counts();
-    let (mut peers, lines) = profile::tables();
+    let (mut peers, lines, [mut calls, mut ns]) = {
+        let tables = profile::tables();
+        (tables.peers().to_vec(), tables.words(), tables.calls())
+    };
     let ranks = gather(job, &[ns.iter().sum()]);
     let lines = communicators(&gather(job, &lines));
     for words in [&mut calls, &mut ns, &mut peers] {

@@ -6,23 +6,17 @@ mod about;
 pub(crate) use about::About;
 
 use crate::mpi::stack::{self, Earlier};
+use mpress::report::Tables;
 use std::cell::Cell;
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::MutexGuard;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
 
 // `CALLS`: the names of the wrapped calls, without large-count forms.
 include!(concat!(env!("OUT_DIR"), "/names.rs"));
 
 static IS_ON: AtomicBool = AtomicBool::new(false);
-
-struct Counter {
-    calls: AtomicU64,
-    nanoseconds: AtomicU64,
-}
-
-static COUNTERS: [Counter; CALLS.len()] =
-    [const { Counter { calls: AtomicU64::new(0), nanoseconds: AtomicU64::new(0) } }; CALLS.len()];
 
 thread_local! {
     /// The place on the stack of this thread's call that is being measured; 0 if there is none.
@@ -31,7 +25,7 @@ thread_local! {
 
 /// Measures calls from now on. `ranks`: of the job.
 pub(crate) fn measure(ranks: c_int) {
-    about::known().tables.prepare(usize::try_from(ranks).unwrap_or(0));
+    tables().prepare(CALLS.len(), usize::try_from(ranks).unwrap_or(0));
     IS_ON.store(true, Relaxed);
 }
 
@@ -63,25 +57,14 @@ pub(crate) fn in_call(call: usize, about: impl FnOnce() -> About) -> Option<Meas
 impl Drop for Measured {
     fn drop(&mut self) {
         INSIDE.set(0);
-        if let Some(counter) = COUNTERS.get(self.call) {
-            counter.calls.fetch_add(1, Relaxed);
-            let nanoseconds = u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-            counter.nanoseconds.fetch_add(nanoseconds, Relaxed);
-            std::mem::replace(&mut self.about, About::Nothing).charge(nanoseconds);
-        }
+        let nanoseconds = u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let mut tables = tables();
+        tables.called(self.call, nanoseconds);
+        std::mem::replace(&mut self.about, About::Nothing).charge(&mut tables, nanoseconds);
     }
 }
 
-/// The number of calls for each of [`CALLS`], and the nanoseconds spent in them.
-pub(crate) fn counts() -> [Vec<u64>; 2] {
-    let words = |of: fn(&Counter) -> &AtomicU64| {
-        COUNTERS.iter().map(move |counter| of(counter).load(Relaxed)).collect()
-    };
-    [words(|counter| &counter.calls), words(|counter| &counter.nanoseconds)]
-}
-
-/// The nanoseconds with each rank of the job as peer, and the lines by communicator as words.
-pub(crate) fn tables() -> (Vec<u64>, Vec<u64>) {
-    let tables = &about::known().tables;
-    (tables.peers().to_vec(), tables.words())
+/// What has been measured so far.
+pub(crate) fn tables() -> MutexGuard<'static, Tables> {
+    crate::locked(&about::TABLES)
 }

@@ -7,10 +7,8 @@ use crate::job::finish::{self, Job};
 use crate::job::handshake::{Agreement, handshake};
 use crate::job::measure;
 use crate::job::profile;
-use crate::job::program;
 use crate::job::standby;
 use crate::messages::agreed::Private;
-use crate::messages::budget::Pending;
 use crate::messages::context::Context;
 use crate::messages::datatypes::{self, Datatypes};
 use crate::messages::error::raise;
@@ -26,8 +24,8 @@ use crate::mpi::symbol;
 use crate::mpi::sys::*;
 use crate::operations::prefetch::Prefetch;
 use crate::operations::state::{self, Shim};
-use mpress::report::Ahead;
-use mpress::{Engine, Knowledge, Mark, SameNode, Settings, SettingsError, Strategy};
+use mpress::report::{Ahead, program_name};
+use mpress::{Engine, Knowledge, Mark, Pending, SameNode, Settings, SettingsError, Strategy};
 use mpress_record::Run;
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -188,7 +186,7 @@ fn make_engine(world: &World, settings: &Settings, private: &Private) -> Result<
 /// The recorder of this rank's calls, if enabled. One rank of each node prints errors.
 fn make_recorder(world: &World, settings: &Settings) -> Option<Recorder> {
     let ranks = u32::try_from(world.nodes.len()).ok()?;
-    let run = Run::new(&program::name(), ranks, u32::try_from(world.rank).ok()?);
+    let run = Run::new(&program_name(), ranks, u32::try_from(world.rank).ok()?);
     Recorder::start(settings, &run, world.node(world.rank) == Some(world.rank))
 }
 

@@ -2,7 +2,6 @@
 //! `MPI_Init`.
 
 use crate::messages::agreed::Private;
-use crate::messages::budget::Pending;
 use crate::messages::datatypes::Datatypes;
 use crate::messages::receive_memory::ReceiveMemory;
 use crate::messages::recorder::Recorder;
@@ -11,7 +10,7 @@ use crate::messages::world::World;
 use crate::mpi::family::Family;
 use crate::mpi::sys::*;
 use mpress::report::Ahead;
-use mpress::{Engine, Reduce, Strategy};
+use mpress::{Engine, Pending, Reduce, Strategy};
 use std::ffi::c_int;
 use std::sync::{Arc, Mutex};
 

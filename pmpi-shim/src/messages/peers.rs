@@ -132,18 +132,13 @@ impl Peers {
 /// Counts communicators that were freed: then another one may have the same handle.
 static FREED: AtomicU64 = AtomicU64::new(0);
 
-/// A communicator and its attribute, which is valid while [`FREED`] has the same value.
-#[derive(Clone, Copy)]
-struct Latest {
-    /// Our key, the communicator, and the count.
-    of: (c_int, usize, u64),
-    peers: *const Peers,
-}
+/// Our key, a communicator, and the value of [`FREED`] for which its attribute is valid.
+type Of = (c_int, usize, u64);
 
 thread_local! {
-    /// The communicator that this thread has used last: programs use few, and asking the MPI takes longer
-    /// than all the rest of a short message.
-    static LATEST: Cell<Option<Latest>> = const { Cell::new(None) };
+    /// The communicator that this thread has used last, and its attribute: programs use few, and asking the
+    /// MPI takes longer than all the rest of a short message.
+    static LATEST: Cell<Option<(Of, *const Peers)>> = const { Cell::new(None) };
 }
 
 impl Context {
@@ -170,13 +165,13 @@ impl Context {
         // SAFETY: our key, the caller's communicator, valid output pointers.
         unsafe {
             match LATEST.get() {
-                Some(latest) if latest.of == of => peers = latest.peers,
+                Some((known, latest)) if known == of => peers = latest,
                 _ => {
                     ok(PMPI_Comm_get_attr(comm, self.world.keyval, (&raw mut peers).cast(), &raw mut found))?;
                     if found == 0 {
                         return Ok(ending::kept(self.world.keyval, comm));
                     }
-                    LATEST.set(Some(Latest { of, peers }));
+                    LATEST.set(Some((of, peers)));
                 }
             }
             // Only `make_peers` and `copied` store under our key, a leaked `Arc`; the attribute owns one

@@ -1,17 +1,13 @@
 //! Pending receives that the MPI writes directly to the program's memory. A frame stays there until it is
-//! decoded, so nothing else may be written there before.
-//!
-//! The standard forbids pending receives that share memory (MPI 3.1, section 3.7.2), but benchmarks post
-//! whole windows of receives into one buffer. So a receive whose memory overlaps that of a pending one uses
-//! our own buffer, and so does every later one in that memory ([`ReceiveMemory::claim`]). If its message
-//! comes first, it is kept, and written to the program's memory when nothing is pending there any more
-//! ([`ReceiveMemory::keep`]).
+//! decoded, so nothing else may be written there before. Where receives share memory, later ones use our own
+//! buffer ([`ReceiveMemory::claim`]), and their messages are kept until nothing is pending there any more
+//! ([`ReceiveMemory::keep`]). `README.md`, "Receives that share memory", says why.
 //!
 //! Receives that cannot bring a frame are left to the MPI and not tracked here.
 
 mod landing;
 
-use crate::mpi::span::{OwnedType, Span, true_extent};
+use crate::mpi::span::{OwnedType, Span, bounds};
 use mpress::Buffer;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -43,8 +39,8 @@ impl Memory {
         if self.contiguous {
             return start..start.saturating_add(self.capacity);
         }
-        let [lower, _] = true_extent(self.span.datatype()).unwrap_or_default();
-        let first = start.wrapping_add(lower as usize);
+        let lower = bounds(self.span.datatype()).map_or(0, |bounds| bounds.true_lb);
+        let first = start.wrapping_add_signed(lower);
         first..first.saturating_add(1)
     }
 }

@@ -9,20 +9,14 @@ use crate::mpi::predefined;
 use crate::mpi::span::{Span, packed_len};
 use crate::mpi::sys::*;
 use mpress::Settings;
-use mpress_record::{Call, CallKind, Kept, Recorded, Run, Samples, Trace};
-use std::path::{Path, PathBuf};
+use mpress_record::{Call, CallKind, Recorded, Run};
 use std::sync::{Arc, Mutex};
 
-/// The recorder of a rank. If one part of it cannot start, the others do.
+/// The recorder of a rank.
 pub(crate) struct Recorder {
-    pub(crate) tracing: Option<Tracing>,
-    pub(crate) sampling: Option<Sampling>,
+    pub(crate) files: mpress_record::Recorder,
     /// Whether this rank prints errors: one rank of each node does.
     speaks: bool,
-}
-
-pub(crate) struct Tracing {
-    trace: Trace,
     sites: Sites,
     /// The names of the datatypes seen so far.
     names: Mutex<HandleMap<Arc<str>>>,
@@ -38,73 +32,22 @@ pub(crate) struct Receive {
     pub(crate) asked: Asked,
 }
 
-pub(crate) struct Sampling {
-    pub(crate) samples: Samples,
-    folder: PathBuf,
-    run: Run,
-}
-
 /// Source, tag and number of the communicator, as in a trace.
 pub(crate) type Asked = (i32, i32, u32);
 
 impl Recorder {
     /// The recorder, if the settings ask for one. `run`: the rank that is recorded.
     pub(crate) fn start(settings: &Settings, run: &Run, speaks: bool) -> Option<Self> {
-        if settings.trace.is_none() && settings.record.is_none() {
-            return None;
-        }
-        let say = move |why: &str| {
-            if speaks {
-                say!("mpress: {why}");
-            }
-        };
-        let tracing = settings.trace.as_deref().map(|folder| Tracing::start(folder, run, say));
-        let sampling = settings.record.as_ref().map(|folder| {
-            Samples::prepare(folder, run)?;
-            let samples = Samples::new(settings.record_limit);
-            Ok(Sampling { samples, folder: folder.clone(), run: run.clone() })
-        });
-        Some(Self {
-            tracing: tracing.and_then(|tracing| told(tracing, say)),
-            sampling: sampling.and_then(|sampling| told(sampling, say)),
-            speaks,
-        })
+        let samples = settings.record.as_deref().map(|folder| (folder, settings.record_limit));
+        let say = move |line: &str| say(speaks, line);
+        let files = mpress_record::Recorder::start(settings.trace.as_deref(), samples, run, say)?;
+        let (sites, names, matched) = Default::default();
+        Some(Self { files, speaks, sites, names, matched })
     }
 
-    /// Writes everything and closes the files. `settings`: those of the recorder.
-    pub(crate) fn finish(&self, settings: &Settings) -> Recorded {
-        let calls = self.tracing.as_ref().map(|tracing| tracing.trace.finish());
-        let mut failed = settings.trace.is_some() && calls.as_ref().is_none_or(|calls| calls.error.is_some());
-        let mut kept = Kept::default();
-        if let Some(Sampling { samples, folder, run }) = &self.sampling {
-            kept = samples.kept();
-            if let Err(why) = samples.write(folder, run) {
-                failed = true;
-                (kept.messages, kept.bytes) = (0, 0);
-                if self.speaks {
-                    say!("mpress: {why}; the samples of messages are not complete");
-                }
-            }
-        } else {
-            failed |= settings.record.is_some();
-        }
-        Recorded { calls: calls.unwrap_or_default(), kept, failed: failed.into() }
-    }
-}
-
-/// Reports an error once.
-fn told<T>(result: Result<T, String>, say: impl Fn(&str)) -> Option<T> {
-    result.inspect_err(|why| say(&format!("{why}; nothing is recorded there"))).ok()
-}
-
-impl Tracing {
-    fn start(folder: &Path, run: &Run, say: impl Fn(&str) + Send + 'static) -> Result<Self, String> {
-        Ok(Self {
-            trace: Trace::start(folder, run, say)?,
-            sites: Sites::default(),
-            names: Mutex::default(),
-            matched: Mutex::default(),
-        })
+    /// Writes everything and closes the files.
+    pub(crate) fn finish(&self) -> Recorded {
+        self.files.finish(|line| say(self.speaks, line))
     }
 
     pub(crate) fn name(&self, datatype: MPI_Datatype) -> Arc<str> {
@@ -117,7 +60,8 @@ impl Tracing {
 
     pub(crate) fn record(&self, kind: CallKind, receive: &Receive) {
         let Receive { span, name, asked: (source, tag, comm) } = receive;
-        self.trace.record(Call {
+        let Some(trace) = &self.files.trace else { return };
+        trace.record(Call {
             site: self.sites.here(),
             source: *source,
             tag: *tag,
@@ -127,6 +71,12 @@ impl Tracing {
             comm: *comm,
             kind,
         });
+    }
+}
+
+fn say(speaks: bool, line: &str) {
+    if speaks {
+        say!("mpress: {line}");
     }
 }
 

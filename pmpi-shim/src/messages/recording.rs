@@ -2,20 +2,25 @@
 //! [`Recorder`](crate::messages::recorder::Recorder).
 
 use crate::messages::context::Context;
-use crate::messages::recorder::{Asked, Receive, Sampling, Tracing};
+use crate::messages::recorder::{Asked, Receive, Recorder};
 use crate::mpi::device;
 use crate::mpi::handle::Handle;
 use crate::mpi::span::{Envelope, Span};
 use crate::mpi::sys::*;
 use mpress::FLOOR;
-use mpress_record::{CallKind, Message};
+use mpress_record::{CallKind, Message, Samples};
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 impl Context {
     #[inline]
-    fn tracing(&self) -> Option<&Tracing> {
-        self.recorder.as_ref()?.tracing.as_ref()
+    fn tracing(&self) -> Option<&Recorder> {
+        self.recorder.as_ref().filter(|recorder| recorder.files.trace.is_some())
+    }
+
+    #[inline]
+    fn samples(&self) -> Option<&Samples> {
+        self.recorder.as_ref()?.files.samples.as_ref()
     }
 
     /// Records a receive call of the program.
@@ -44,7 +49,7 @@ impl Context {
 
     /// A receive to record, unless the MPI will refuse its arguments.
     #[cold]
-    fn receive(&self, tracing: &Tracing, message: &Envelope) -> Option<Receive> {
+    fn receive(&self, tracing: &Recorder, message: &Envelope) -> Option<Receive> {
         let Envelope { span, peer, tag, comm } = *message;
         span.bytes()?;
         let asked = self.asked(peer, tag, comm)?;
@@ -88,36 +93,36 @@ impl Context {
         }
     }
 
-    /// The sampling, and the destination's rank in the world, for messages to other processes that are long
+    /// The samples, and the destination's rank in the world, for messages to other processes that are long
     /// enough to be compressed.
-    pub(crate) fn sampled(&self, message: &Envelope) -> Option<(&Sampling, c_int)> {
-        let sampling = self.recorder.as_ref()?.sampling.as_ref()?;
+    pub(crate) fn sampled(&self, message: &Envelope) -> Option<(&Samples, c_int)> {
+        let samples = self.samples()?;
         if message.tag < 0 || message.peer < 0 || message.span.bytes()? < FLOOR {
             return None;
         }
         let peers = self.all_peers(message.comm).filter(|peers| peers.has(message.peer))?;
         let dst = peers.world_rank(message.peer);
-        (dst != self.world.rank).then_some((sampling, dst))
+        (dst != self.world.rank).then_some((samples, dst))
     }
 
     /// Samples a message that the program sends by this call.
     #[inline]
     pub(crate) fn sample(&self, message: &Envelope, call: &'static str) {
-        if let Some((sampling, dst)) = self.sampled(message) {
-            self.sample_span(sampling, &message.span, (dst, message.tag), call);
+        if let Some((samples, dst)) = self.sampled(message) {
+            self.sample_span(samples, &message.span, (dst, message.tag), call);
         }
     }
 
     /// Samples elements that the program sends in a collective call, to one rank of the world or to several.
     #[inline]
     pub(crate) fn sample_collective(&self, span: &Span, dst: Option<c_int>) {
-        if let Some(sampling) = self.recorder.as_ref().and_then(|recorder| recorder.sampling.as_ref()) {
-            self.sample_span(sampling, span, (dst.unwrap_or(-1), -1), "collective");
+        if let Some(samples) = self.samples() {
+            self.sample_span(samples, span, (dst.unwrap_or(-1), -1), "collective");
         }
     }
 
     #[cold]
-    fn sample_span(&self, sampling: &Sampling, span: &Span, (dst, tag): (c_int, c_int), call: &'static str) {
+    fn sample_span(&self, samples: &Samples, span: &Span, (dst, tag): (c_int, c_int), call: &'static str) {
         let Some(len) = span.bytes().filter(|len| *len >= FLOOR) else { return };
         if self.refused(span) || device::is_device(span.ptr()) {
             return;
@@ -125,6 +130,6 @@ impl Context {
         let kind = self.host_layout(span.datatype()).kind;
         // A process from outside the world has no rank in it.
         let message = Message { kind, len, src: self.world.rank, dst: dst.max(-1), tag, call };
-        sampling.samples.offer(&message, |place| self.gather(span, place).is_ok());
+        samples.offer(&message, |place| self.gather(span, place).is_ok());
     }
 }

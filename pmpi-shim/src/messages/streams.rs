@@ -1,13 +1,10 @@
 //! Long messages in chunks, so that they are encoded, sent and decoded at the same time (cMPI, section 2.4).
+//! `README.md`, "Long messages", says how.
 //!
 //! The head of a stream is a frame that is sent like its message: receives and probes match it. The chunks of
-//! its tail are sent on the private communicator, with a tag of the stream. All of them are started in the
-//! call that starts the message, so the MPI does the rest in whatever call this process makes next; a call
-//! that waits for the message itself starts most of them when the head has been matched, a window at a time.
-//! A send is complete when its head and all its chunks are. But the receiver may wait in a call of the MPI
-//! that receives no chunks, for a message that this process sends only after this one: so once the head has
-//! been matched, the sender waits only for a limited time ([`Streams::patience`]). Chunks that are left then
-//! belong to no request.
+//! its tail are sent on the private communicator, with a tag of the stream. A send is complete when its head
+//! and all its chunks are, but once the head has been matched, the sender waits only for a limited time
+//! ([`Patience`]). Chunks that are left then belong to no request.
 
 mod arriving;
 mod departing;
@@ -15,16 +12,16 @@ mod departing;
 pub(crate) use arriving::{Arriving, Next, Target};
 pub(crate) use departing::Departing;
 
-use crate::messages::budget::{Counted, Pending};
 use crate::mpi::channel::{Channel, test};
 use crate::mpi::sys::*;
-use mpress::Buffer;
+use mpress::waiting::Patience;
+use mpress::{Buffer, Counted, Pending};
 use std::collections::{HashSet, VecDeque};
 use std::ffi::c_int;
 use std::ops::RangeInclusive;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::time::Instant;
 
 /// Bytes of a tail that are started before the head has been matched, by a call that waits for that: they
 /// wait in the receiver's MPI.
@@ -39,14 +36,6 @@ const MOST_STREAMS: usize = 1 << 10;
 
 /// Bytes of memory that are left for other uses while a stream is encoded.
 const SPARE: usize = 1 << 20;
-
-/// The estimate of the network may be wrong, and a receiver that shares its processor may be late.
-const LEAST_PATIENCE: Duration = Duration::from_millis(20);
-const MOST_PATIENCE: Duration = Duration::from_secs(1);
-/// The waiting time is halved at most this many times.
-const MOST_VAIN: u32 = 6;
-/// Every 64th stream is waited for with full patience again, since receivers may have become faster.
-const TRIED_AGAIN: u32 = 1 << MOST_VAIN;
 
 /// The started send of a chunk.
 struct Send {
@@ -68,8 +57,7 @@ pub(crate) struct Streams {
     tags: RangeInclusive<c_int>,
     /// Times of sending count from here.
     began: Instant,
-    /// The least time that starting a chunk has taken so far, in nanoseconds per MiB.
-    least_start: AtomicU64,
+    patience: Patience,
     /// The number of the next stream.
     next: AtomicU32,
     /// Tags of streams that were cancelled after part of their tail had been sent.
@@ -85,8 +73,6 @@ pub(crate) struct Streams {
     are_left: AtomicUsize,
     /// Tails that are received only to be dropped.
     dropped: Mutex<Vec<Arriving>>,
-    /// How often in a row a tail was waited for in vain.
-    vain: AtomicU32,
 }
 
 impl Streams {
@@ -95,7 +81,7 @@ impl Streams {
             comm,
             tags,
             began: Instant::now(),
-            least_start: AtomicU64::new(u64::MAX),
+            patience: Patience::default(),
             next: AtomicU32::new(0),
             burnt: Mutex::default(),
             busy: AtomicUsize::new(0),
@@ -104,7 +90,6 @@ impl Streams {
             left: Mutex::default(),
             are_left: AtomicUsize::new(0),
             dropped: Mutex::default(),
-            vain: AtomicU32::new(0),
         }
     }
 
@@ -125,16 +110,6 @@ impl Streams {
         self.tags.start().saturating_add_unsigned(id % count)
     }
 
-    /// How long this process was kept waiting by the start of a chunk of `len` bytes, which took this time.
-    fn stalled(&self, len: usize, time: Duration) -> Duration {
-        // Bytes below one MiB, and less than 2^44 ns.
-        let of = |ns: u64, from: usize, to: usize| ns.saturating_mul(to as u64) / (from as u64).max(1);
-        let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        let of_mib = of(ns, len, 1 << 20);
-        let least = self.least_start.fetch_min(of_mib, Ordering::Relaxed).min(of_mib);
-        time.saturating_sub(Duration::from_nanos(of(least, 1 << 20, len)))
-    }
-
     /// A number for a stream of a message of `len` bytes; `None` if the message is better sent in one frame.
     /// `holds`: the call waits for its receiver.
     pub(crate) fn admit(&self, len: usize, holds: bool) -> Option<u32> {
@@ -150,25 +125,6 @@ impl Streams {
         (0..=burnt.len())
             .map(|_| self.next.fetch_add(1, Ordering::Relaxed))
             .find(|id| !burnt.contains(&self.tag_of(*id)))
-    }
-
-    /// How long the sender of a stream waits for its tail, once the head has been matched, while no chunk
-    /// leaves: twice what the network takes for all that is pending, and half as long after each time in
-    /// vain.
-    ///
-    /// An MPI calls a short message sent when it has copied it. If a program went on computing then, chunks
-    /// would stay where they are until its next call. So the last one is sent synchronously.
-    fn patience(&self, byte_ns: f64, id: u32) -> Duration {
-        let ns = self.pending.bytes() as f64 * byte_ns;
-        let vain = if id.is_multiple_of(TRIED_AGAIN) { 0 } else { self.vain.load(Ordering::Relaxed) };
-        Duration::from_nanos((2.0 * ns) as u64).clamp(LEAST_PATIENCE, MOST_PATIENCE)
-            / (1 << vain.min(MOST_VAIN))
-    }
-
-    /// Notes whether a tail has been received within that time.
-    fn waited(&self, received: bool) {
-        let vain = self.vain.load(Ordering::Relaxed);
-        self.vain.store(if received { 0 } else { (vain + 1).min(MOST_VAIN) }, Ordering::Relaxed);
     }
 
     /// Whether there are sends that no longer belong to a request.

@@ -1,13 +1,12 @@
 //! A message to be sent from our own memory, which must live until the MPI has sent it.
 
-use crate::messages::budget::Counted;
 use crate::messages::context::Context;
 use crate::messages::uncompressed::{self, Why};
 use crate::mpi::device;
 use crate::mpi::handle::Handle;
 use crate::mpi::span::{ByteSpan, Envelope, Layout, Span, is_tag};
 use crate::mpi::sys::UNDEFINED;
-use mpress::{Buffer, Channel, Considered, Destination, FLOOR, Kind, Pieces, Strategy, waiting};
+use mpress::{Buffer, Channel, Considered, Counted, Destination, FLOOR, Kind, Pieces, Strategy, waiting};
 use mpress_datatype::{Plan, Source, Target};
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -17,33 +16,20 @@ use std::sync::Arc;
 
 /// A message that may be sent as a frame. The MPI does not refuse it, and the host may read it.
 pub(crate) struct Candidate {
-    message: Envelope,
+    pub(crate) message: Envelope,
     /// Length in bytes.
-    len: usize,
+    pub(crate) len: usize,
     to: Destination,
     /// The destination's rank in `MPI_COMM_WORLD`.
-    dest: c_int,
+    pub(crate) dest: c_int,
     /// The communicator's own strategy, if it has one.
     strategy: Option<Strategy>,
 }
 
 impl Candidate {
-    pub(crate) fn message(&self) -> &Envelope {
-        &self.message
-    }
-
-    /// The destination's rank in `MPI_COMM_WORLD`.
-    pub(crate) fn dest(&self) -> c_int {
-        self.dest
-    }
-
     /// The same message, with this strategy if one is given.
     pub(crate) fn by(self, strategy: Option<Strategy>) -> Self {
         Self { strategy: strategy.or(self.strategy), ..self }
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.len
     }
 
     /// Where it goes, if it goes to one rank only.

@@ -32,14 +32,7 @@ impl World {
 
     /// Number of nodes.
     pub(crate) fn count(&self) -> usize {
-        self.by_node().len()
-    }
-
-    /// The ranks of each node, in ascending order.
-    pub(crate) fn by_node(&self) -> Vec<Vec<c_int>> {
-        let of_mpi = |rank: usize| c_int::try_from(rank).ok();
-        let nodes = mpress::network::by_node(&self.nodes).into_iter();
-        nodes.map(|ranks| ranks.into_iter().filter_map(of_mpi).collect()).collect()
+        mpress::network::by_node(&self.nodes).len()
     }
 
     /// Whether `rank` of the world runs on another node than this process.

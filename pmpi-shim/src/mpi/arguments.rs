@@ -1,6 +1,6 @@
 //! Arguments of the calls that have handlers, under the standard's names: a struct per call, generated from
 //! `calls.txt` and `functions.txt`. A large-count form uses the struct of its call: a count is an
-//! `MPI_Count`, and an array of counts or displacements is [`Counts`].
+//! `MPI_Count`, and an array of counts or displacements is [`Numbers`].
 
 #![allow(non_camel_case_types, reason = "the names are those of MPI")]
 #![allow(dead_code, reason = "not every handler needs all")]
@@ -11,19 +11,23 @@ use std::ffi::{c_char, c_int, c_void};
 
 include!(concat!(env!("OUT_DIR"), "/arguments.rs"));
 
-/// An array of counts or displacements, of `int` or of the large type.
+/// An array of counts or displacements, or the place of a position, of `int` or of the large type.
 #[derive(Clone, Copy)]
-pub(crate) enum Counts {
-    Int(*const c_int),
-    Large(*const MPI_Count),
+pub(crate) enum Numbers {
+    Int(*mut c_int),
+    Large(*mut MPI_Count),
 }
 
-impl Counts {
+impl Numbers {
     pub(crate) fn addr(self) -> usize {
         match self {
             Self::Int(array) => array.addr(),
             Self::Large(array) => array.addr(),
         }
+    }
+
+    pub(crate) fn is_null(self) -> bool {
+        self.addr() == 0
     }
 
     /// # Safety
@@ -37,57 +41,35 @@ impl Counts {
             }
         }
     }
-}
 
-/// The position in a packed buffer, as `int` or of the large type.
-#[derive(Clone, Copy)]
-pub(crate) enum Position {
-    Int(*mut c_int),
-    Large(*mut MPI_Count),
-}
-
-impl Position {
     /// # Safety
-    /// The position must be readable, or null.
-    pub(crate) unsafe fn get(self) -> Option<MPI_Count> {
+    /// The array must have this entry, and be the program's to be written. An `int` must have room for the
+    /// value.
+    pub(crate) unsafe fn set(self, index: usize, value: MPI_Count) {
         // SAFETY: guaranteed by the caller.
         unsafe {
             match self {
-                Self::Int(place) => place.as_ref().map(|at| (*at).into()),
-                Self::Large(place) => place.as_ref().copied(),
-            }
-        }
-    }
-
-    /// # Safety
-    /// The position must be writable. For a position of type `int`, the value must fit.
-    pub(crate) unsafe fn set(self, at: MPI_Count) {
-        // SAFETY: guaranteed by the caller.
-        unsafe {
-            match self {
-                Self::Int(place) => *place = c_int::try_from(at).unwrap_or(c_int::MAX),
-                Self::Large(place) => *place = at,
+                Self::Int(array) => *array.add(index) = c_int::try_from(value).unwrap_or(c_int::MAX),
+                Self::Large(array) => *array.add(index) = value,
             }
         }
     }
 }
 
-/// Makes these from the arguments of both forms of a call.
+/// Makes it from the arguments of both forms of a call.
 macro_rules! of_both_forms {
-    ($($Name:ident::$Form:ident($given:ty);)*) => {$(
-        impl From<$given> for $Name {
+    ($($Form:ident($given:ty);)*) => {$(
+        impl From<$given> for Numbers {
             fn from(at: $given) -> Self {
-                Self::$Form(at)
+                Self::$Form(at.cast_mut())
             }
         }
     )*};
 }
 
 of_both_forms! {
-    Counts::Int(*const c_int);
-    Counts::Large(*const MPI_Count);
-    Position::Int(*mut c_int);
-    Position::Large(*mut MPI_Count);
+    Int(*const c_int);
+    Large(*const MPI_Count);
 }
 
 /// The messages of calls, and of others with the same arguments.

@@ -39,16 +39,27 @@ pub(crate) fn is_any() -> bool {
     is_device(std::ptr::null()) || ANY.load(Ordering::Acquire)
 }
 
-/// Number of objects that this process has loaded so far, at least 1, the program.
-fn loaded() -> u64 {
-    unsafe extern "C" fn first(info: *mut libc::dl_phdr_info, _: usize, count: *mut c_void) -> c_int {
+/// Shows `see` the objects that this process has loaded, at least one, the program, until it returns true.
+fn each_object<F: FnMut(&libc::dl_phdr_info) -> bool>(mut see: F) {
+    unsafe extern "C" fn pass_on<F: FnMut(&libc::dl_phdr_info) -> bool>(
+        info: *mut libc::dl_phdr_info,
+        _: usize,
+        see: *mut c_void,
+    ) -> c_int {
         // SAFETY: `dl_iterate_phdr` passes a valid object, and the pointer that it was given.
-        unsafe { *count.cast() = (*info).dlpi_adds };
-        1 // all objects report the same number
+        unsafe { c_int::from((*see.cast::<F>())(&*info)) }
     }
-    let mut count = 0_u64;
-    // SAFETY: a callback of the right type, and a pointer that it accepts.
-    unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut count).cast()) };
+    // SAFETY: a callback of the right type, and a closure that it accepts.
+    unsafe { libc::dl_iterate_phdr(Some(pass_on::<F>), (&raw mut see).cast()) };
+}
+
+/// Number of objects that this process has loaded so far.
+fn loaded() -> u64 {
+    let mut count = 0;
+    each_object(|object| {
+        count = object.dlpi_adds;
+        true // all objects report the same number
+    });
     count
 }
 
@@ -70,19 +81,14 @@ fn look(loaded: u64) {
 
 /// The full names of the loaded GPU libraries.
 fn gpu_libraries() -> Vec<CString> {
-    unsafe extern "C" fn each(info: *mut libc::dl_phdr_info, _: usize, names: *mut c_void) -> c_int {
-        // SAFETY: `dl_iterate_phdr` passes a valid object, whose name is a C string or null, and the list
-        // that it was given.
-        unsafe {
-            let name = (*info).dlpi_name;
-            if !name.is_null() && runtime::find(CStr::from_ptr(name)).is_some() {
-                (*names.cast::<Vec<CString>>()).push(CStr::from_ptr(name).to_owned());
-            }
-        }
-        0
-    }
     let mut names = Vec::new();
-    // SAFETY: a callback of the right type, and a list that it accepts.
-    unsafe { libc::dl_iterate_phdr(Some(each), (&raw mut names).cast()) };
+    each_object(|object| {
+        if !object.dlpi_name.is_null() {
+            // SAFETY: the name of an object is a C string.
+            let name = unsafe { CStr::from_ptr(object.dlpi_name) };
+            names.extend(runtime::find(name).map(|_| name.to_owned()));
+        }
+        false
+    });
     names
 }

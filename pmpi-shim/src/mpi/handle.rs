@@ -40,9 +40,6 @@ impl Handle for c_int {
 /// every call, where the standard library's hash would take longer than all the rest.
 pub(crate) type HandleMap<T> = HashMap<usize, T, BuildHasherDefault<KeyHasher>>;
 
-/// The hash of keys, for maps in statics.
-pub(crate) const KEYS: BuildHasherDefault<KeyHasher> = BuildHasherDefault::new();
-
 /// The hash of a key, from all bits of the product, since addresses end in zeros and integers begin with
 /// them.
 #[derive(Default)]

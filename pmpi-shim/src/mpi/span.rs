@@ -4,6 +4,7 @@ use crate::mpi::handle::Handle;
 use crate::mpi::predefined;
 use crate::mpi::sys::*;
 use mpress::Kind;
+use mpress_datatype::Bounds;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::OnceLock;
@@ -259,20 +260,17 @@ pub(crate) fn is_cancelled(status: &MPI_Status) -> bool {
     cancelled != 0
 }
 
-/// Lower bound and extent of a valid datatype.
-pub(crate) fn extent(datatype: MPI_Datatype) -> Result<[MPI_Aint; 2], c_int> {
-    let (mut lower, mut extent) = (0, 0);
+/// The bounds of a valid datatype.
+pub(crate) fn bounds(datatype: MPI_Datatype) -> Option<Bounds> {
+    let [mut lb, mut extent, mut true_lb, mut true_extent] = [0; 4];
     // SAFETY: a valid datatype, and valid output pointers.
-    ok(unsafe { PMPI_Type_get_extent(datatype, &raw mut lower, &raw mut extent) })?;
-    Ok([lower, extent])
-}
-
-/// The same without the gaps at both ends.
-pub(crate) fn true_extent(datatype: MPI_Datatype) -> Result<[MPI_Aint; 2], c_int> {
-    let (mut lower, mut extent) = (0, 0);
-    // SAFETY: as above.
-    ok(unsafe { PMPI_Type_get_true_extent(datatype, &raw mut lower, &raw mut extent) })?;
-    Ok([lower, extent])
+    unsafe {
+        ok(PMPI_Type_get_extent(datatype, &raw mut lb, &raw mut extent)).ok()?;
+        ok(PMPI_Type_get_true_extent(datatype, &raw mut true_lb, &raw mut true_extent)).ok()?;
+    }
+    let [lb, extent, true_lb, true_extent] =
+        [lb, extent, true_lb, true_extent].map(|bound: MPI_Aint| bound as isize);
+    Some(Bounds { lb, extent, true_lb, true_extent })
 }
 
 /// Stores a status where the program wants it, unless it ignores statuses.

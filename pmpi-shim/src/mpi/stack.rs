@@ -1,9 +1,6 @@
 //! Where a call is on its thread's stack, compared with an earlier one: is it made inside that one, or is
-//! that one over, left by a jump?
-//!
-//! A user-level thread (Argobots, Qthreads, `makecontext`) has a stack of its own in the same thread of the
-//! system. Nothing follows from the order of two places then, so only those on the stack that the system gave
-//! the thread are compared.
+//! that one over, left by a jump? Only places on the stack that the system gave the thread are compared
+//! (`README.md`, "User-level threads").
 
 use std::cell::Cell;
 use std::ops::Range;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// Returns the MPI's function of this name (a C string), or null if there is none.
@@ -11,23 +12,19 @@ type Find = unsafe extern "C" fn(*const c_char) -> *mut c_void;
 /// Makes the program's calls bypass the shim (0), except those that may wake it, or go to it again.
 type Lead = unsafe extern "C" fn(c_int);
 
-/// The lookup function passed by the preload library.
-static FIND: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+/// What the preload library has passed.
+static ATTACHED: OnceLock<(Find, Option<Lead>)> = OnceLock::new();
 
-/// The bypass function passed by the preload library.
-static LEAD: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
-
-/// Sets how functions of the MPI are found; called before any other function, by the loader of the shim: the
-/// preload library, which knows what else comes before the MPI, or `mpress calibrate`. The preload library
-/// also passes `lead`, by which the shim releases and resumes the program's calls.
+/// Sets how functions of the MPI are found; called once, before any other function, by the loader of the
+/// shim: the preload library, which knows what else comes before the MPI, or `mpress calibrate`. The preload
+/// library also passes `lead`, by which the shim releases and resumes the program's calls.
 ///
 /// # Safety
 /// `find` and `lead` must be functions of these types that can be called at any time.
 #[cfg(shim)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn mpress_shim_attach(find: Find, lead: Option<Lead>) {
-    LEAD.store(lead.map_or(ptr::null_mut(), |lead| lead as *mut c_void), Ordering::Release);
-    FIND.store(find as *mut c_void, Ordering::Release);
+    let _ = ATTACHED.set((find, lead));
 }
 
 /// Releases the program's calls: the shim handles none in this process from now on.
@@ -41,10 +38,7 @@ pub(crate) fn resume() {
 }
 
 fn lead(to_shim: c_int) {
-    let lead = LEAD.load(Ordering::Acquire);
-    if !lead.is_null() {
-        // SAFETY: only `mpress_shim_attach` stores here, a function of this type.
-        let lead = unsafe { std::mem::transmute::<*mut c_void, Lead>(lead) };
+    if let Some((_, Some(lead))) = ATTACHED.get() {
         // SAFETY: the caller of `mpress_shim_attach` guarantees that it can be called.
         unsafe { lead(to_shim) };
     }
@@ -52,14 +46,12 @@ fn lead(to_shim: c_int) {
 
 /// The MPI's function of this name; null if there is none.
 fn find(name: &CStr) -> *mut c_void {
-    let known = FIND.load(Ordering::Acquire);
-    if known.is_null() {
-        return if cfg!(shim) { ptr::null_mut() } else { find_linked(name) };
+    match ATTACHED.get() {
+        // SAFETY: the caller of `mpress_shim_attach` guarantees that it can be called; the name is a C string.
+        Some((find, _)) => unsafe { find(name.as_ptr()) },
+        None if cfg!(shim) => ptr::null_mut(),
+        None => find_linked(name),
     }
-    // SAFETY: only `mpress_shim_attach` stores here, a function of this type.
-    let find = unsafe { std::mem::transmute::<*mut c_void, Find>(known) };
-    // SAFETY: the caller of `mpress_shim_attach` guarantees that it can be called; the name is a C string.
-    unsafe { find(name.as_ptr()) }
 }
 
 /// The function `MPI_X` for the name `PMPI_X`, so that tools that intercept `MPI_X` see the calls of the

@@ -1,22 +1,11 @@
 //! Receives messages ahead: while the program waits for one message, looks for the messages that it is
 //! expected to ask for next (A. Afsahi and N. J. Dimopoulos, *Efficient Communication Using Message
-//! Prediction for Cluster of Multiprocessors*, 2000, sections 3 and 7).
-//!
-//! A predictor observes the receive calls and matched probes of this rank. While a call waits, messages with
-//! exactly the predicted sources, tags and communicators are probed for, if they may be long enough
-//! ([`LONG`]). If such a message may be a frame, and is the first message of its source that this rank has
-//! not received, it moves to the unexpected queue, where it is received and decoded, one frame or chunk per
-//! step. The message order is thus that of any message that is taken early
-//! ([`unexpected`](crate::operations::unexpected)). No other messages are taken. After a receive with a
-//! wildcard nothing is looked for.
+//! Prediction for Cluster of Multiprocessors*, 2000, sections 3 and 7). `README.md`, "Prefetch", says which
+//! messages are taken, and how gain and loss are compared ([`Trial`]).
 //!
 //! The completion of a synchronous send tells the sender that the program's receive has started. So such
 //! messages are not sent as frames ([`Shim::frame_of`](crate::operations::state::Shim::frame_of)), and not
 //! taken.
-//!
-//! The benefit is measured: the gain is the decoding time before the program asks for a message, less the
-//! time to copy the message. The loss is the time of the predictor, and the time by which waiting calls may
-//! return later ([`Trial`]).
 
 use crate::messages::context::Context;
 use crate::messages::error::Error;

@@ -2,14 +2,8 @@
 //! belong to a request.
 //!
 //! A record is in the table for as long as its request lives. A call that works on one marks it as in use
-//! ([`InUse`]), and no other call touches its operation. So nothing is lost if an error handler of the
-//! program leaves the call by a jump: a later call of the thread recognises such a mark by its place on the
-//! stack, and one that completes the request in any thread takes it over. The table is not locked while the
-//! MPI is called.
-//!
-//! An MPI frees a request before the call that completes it returns, and gives its handle to the next one. So
-//! if a new request has the handle of a record in use, the request of that record is over
-//! ([`Requests::forget`]).
+//! ([`InUse`]), and no other call touches its operation; `README.md`, "operations", says what that is for. The
+//! table is not locked while the MPI is called.
 
 mod record;
 

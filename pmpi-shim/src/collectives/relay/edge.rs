@@ -1,12 +1,12 @@
 //! The messages of a broadcast or all-gather from one rank to another: all chunks in order, several of them
 //! pending at a time.
 
+use super::Relay;
 use super::block::Form;
-use super::{Item, Relay};
 use crate::mpi::channel::{Channel, test};
 use crate::mpi::span::received_bytes;
 use crate::mpi::sys::*;
-use mpress::Buffer;
+use mpress::{Buffer, Relayed};
 use std::collections::VecDeque;
 use std::ffi::c_int;
 use std::ptr;
@@ -30,7 +30,7 @@ pub(super) struct Incoming {
     from: Channel,
     /// Whether it is on the same node.
     inside: bool,
-    due: Vec<Item>,
+    due: Vec<Relayed>,
     /// Number of messages received.
     done: usize,
     /// Posted receives, and their memory if it is not the program's.
@@ -38,7 +38,7 @@ pub(super) struct Incoming {
 }
 
 impl Incoming {
-    pub(super) fn new((from, inside, due): (Channel, bool, Vec<Item>)) -> Self {
+    pub(super) fn new((from, inside, due): (Channel, bool, Vec<Relayed>)) -> Self {
         Self { from, inside, due, done: 0, posted: VecDeque::new() }
     }
 
@@ -64,7 +64,7 @@ impl Incoming {
         moved
     }
 
-    fn take(&self, relay: &mut Relay<'_>, item: Item, came: Result<usize, c_int>, memory: Option<Buffer>) {
+    fn take(&self, relay: &mut Relay<'_>, item: Relayed, came: Result<usize, c_int>, memory: Option<Buffer>) {
         let (shim, id) = (relay.shim, relay.id);
         let block = &mut relay.blocks[item.block];
         // No chunk has this length, so the block counts as damaged.
@@ -127,7 +127,7 @@ pub(super) struct Leaving {
     to: Channel,
     /// Whether it is on the same node.
     inside: bool,
-    due: Vec<Item>,
+    due: Vec<Relayed>,
     /// Number of messages started.
     started: usize,
     /// Pending sends, and their memory if it is not the program's.
@@ -135,7 +135,7 @@ pub(super) struct Leaving {
 }
 
 impl Leaving {
-    pub(super) fn new((to, inside, due): (Channel, bool, Vec<Item>)) -> Self {
+    pub(super) fn new((to, inside, due): (Channel, bool, Vec<Relayed>)) -> Self {
         Self { to, inside, due, started: 0, under_way: VecDeque::new() }
     }
 
@@ -165,7 +165,7 @@ impl Leaving {
     }
 
     /// Starts a message, if possible.
-    fn start(&mut self, relay: &mut Relay<'_>, item: Item) -> bool {
+    fn start(&mut self, relay: &mut Relay<'_>, item: Relayed) -> bool {
         let shim = relay.shim;
         let block = &mut relay.blocks[item.block];
         if block.here <= item.index {

@@ -4,25 +4,14 @@
 //! destination of a send, the source of a receive. The time of a call that waits for requests is divided
 //! equally among them, and each part counts for the communicator and peer of that request.
 
-use crate::mpi::handle::{Handle, HandleMap, KEYS};
+use crate::mpi::handle::Handle;
 use crate::mpi::sys::*;
 use crate::operations::state::shared;
 use mpress::report::{Subject, Tables};
 use std::ffi::c_int;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::Mutex;
 
-/// The tables, and the requests that have not completed.
-pub(super) struct Known {
-    pub(super) tables: Tables,
-    requests: HandleMap<Subject>,
-}
-
-static KNOWN: Mutex<Known> =
-    Mutex::new(Known { tables: Tables::new(), requests: HandleMap::with_hasher(KEYS) });
-
-pub(super) fn known() -> MutexGuard<'static, Known> {
-    crate::locked(&KNOWN)
-}
+pub(super) static TABLES: Mutex<Tables> = Mutex::new(Tables::new());
 
 /// What a call is about.
 pub(crate) enum About {
@@ -42,7 +31,7 @@ impl About {
         let line = *peers.line.get_or_init(|| {
             // SAFETY: the caller's communicator, and room for the longest name.
             let name = written(|name, len| unsafe { PMPI_Comm_get_name(comm, name, len) });
-            known().tables.line(&name.unwrap_or_default(), peers.size().unsigned_abs() as usize)
+            crate::locked(&TABLES).line(&name.unwrap_or_default(), peers.size().unsigned_abs() as usize)
         });
         Self::Message(Subject { line, peer: usize::try_from(peers.world_rank(peer)).ok() })
     }
@@ -74,29 +63,21 @@ impl About {
     }
 
     /// Adds the time of the call.
-    pub(super) fn charge(self, nanoseconds: u64) {
+    pub(super) fn charge(self, tables: &mut Tables, nanoseconds: u64) {
         match self {
             Self::Nothing => {}
-            Self::Message(subject) => known().tables.charge(subject, 1, nanoseconds),
+            Self::Message(subject) => tables.charge(subject, 1, nanoseconds),
             Self::Start(subject, request) => {
-                let mut known = known();
-                known.tables.charge(subject, 1, nanoseconds);
+                tables.charge(subject, 1, nanoseconds);
                 // SAFETY: the caller of `starting` vouches for it. A call that failed may have stored
                 // nothing; what was there before harms nothing as a key.
-                known.requests.insert(unsafe { request.read() }.key(), subject);
+                tables.started(subject, unsafe { request.read() }.key());
             }
             Self::Requests(given) => {
-                let Known { tables, requests } = &mut *known();
-                let part = nanoseconds / (given.len() as u64).max(1);
-                for (key, place) in given {
-                    // SAFETY: the caller of `requests` vouches for them.
-                    let is_complete = unsafe { place.read() }.key() == REQUEST_NULL.key();
-                    let subject =
-                        if is_complete { requests.remove(&key) } else { requests.get(&key).copied() };
-                    if let Some(subject) = subject {
-                        tables.charge(subject, 0, part);
-                    }
-                }
+                // SAFETY: the caller of `requests` vouches for them.
+                let is_complete = |place: *mut MPI_Request| unsafe { place.read() } == REQUEST_NULL;
+                let each = given.into_iter().map(|(key, place)| (key, is_complete(place)));
+                tables.waited(each, nanoseconds);
             }
         }
     }

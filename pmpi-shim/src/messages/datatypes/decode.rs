@@ -6,10 +6,10 @@
 use super::Known;
 use crate::mpi::handle::{Handle, HandleMap};
 use crate::mpi::predefined;
-use crate::mpi::span::{Made, OwnedType, extent, true_extent};
+use crate::mpi::span::{Made, OwnedType, bounds};
 use crate::mpi::sys::*;
 use mpress::Kind;
-use mpress_datatype::{Bounds, Contents, Datatype, Dialect};
+use mpress_datatype::{Contents, Datatype, Dialect};
 use std::ffi::c_int;
 
 /// Greatest number of handles that make up one datatype: Open MPI returns a new handle for each use of a
@@ -205,12 +205,6 @@ fn alignment(kind: Kind, size: usize) -> usize {
         _ if size == 8 => 4,
         _ => 16,
     }
-}
-
-fn bounds(handle: MPI_Datatype) -> Option<Bounds> {
-    let [lb, extent] = extent(handle).ok()?.map(|bound| bound as isize);
-    let [true_lb, true_extent] = true_extent(handle).ok()?.map(|bound| bound as isize);
-    Some(Bounds { lb, extent, true_lb, true_extent })
 }
 
 fn says_the_same(handle: MPI_Datatype, datatype: &Datatype) -> bool {

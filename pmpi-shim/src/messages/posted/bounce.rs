@@ -1,9 +1,8 @@
 //! Our own buffer, for a message that must not go to the program's memory yet.
 
-use crate::messages::budget::Counted;
 use crate::messages::context::Context;
 use crate::mpi::span::ByteSpan;
-use mpress::Buffer;
+use mpress::{Buffer, Counted};
 use std::ffi::c_int;
 
 /// Our own buffer that a message is received into.

@@ -1,7 +1,6 @@
 //! A stream that this process sends.
 
 use super::{AHEAD, Send, Streams, drop_sent};
-use crate::messages::budget::Counted;
 use crate::messages::context::Context;
 use crate::messages::wire::{Raw, Wire};
 use crate::mpi::fatal::give_up;
@@ -9,7 +8,8 @@ use crate::mpi::operation::{Look, look};
 use crate::mpi::real;
 use crate::mpi::span::is_cancelled;
 use crate::mpi::sys::*;
-use mpress::{Buffer, SentAt, Tail};
+use mpress::waiting::Wait;
+use mpress::{Buffer, Counted, SentAt, Tail};
 use std::collections::VecDeque;
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -49,18 +49,9 @@ enum State {
     /// The head has not been matched.
     Waiting,
     /// The head has been matched.
-    Matched(Patience),
+    Matched(Wait),
     /// The stream was cancelled, or its head failed.
     Over,
-}
-
-/// How long a tail is still waited for.
-#[derive(Clone, Copy)]
-struct Patience {
-    left: Duration,
-    /// Longer times between two looks count as this: the program may compute meanwhile.
-    look: Duration,
-    looked: Instant,
 }
 
 /// A call that waits sends a chunk synchronously whenever it has started this number of bytes. Open MPI over
@@ -71,23 +62,6 @@ const CONFIRMED: usize = 256 << 10;
 
 /// Bytes that such a call starts from the first pending chunk on (`benches/record/npb.txt` has other windows).
 const WINDOW: usize = 1 << 20;
-
-/// The least number of looks before patience ends.
-const LOOKS: u32 = 8;
-
-impl Patience {
-    fn of(time: Duration) -> Self {
-        Self { left: time, look: time / LOOKS, looked: Instant::now() }
-    }
-
-    /// Looks once more; returns whether it has ended.
-    fn ends(&mut self) -> bool {
-        let now = Instant::now();
-        self.left = self.left.saturating_sub(now.saturating_duration_since(self.looked).min(self.look));
-        self.looked = now;
-        self.left.is_zero()
-    }
-}
 
 impl Departing {
     /// Starts a stream of the message `raw` to rank `dest` of the world. `start_head` starts its head in the
@@ -179,8 +153,9 @@ impl Departing {
         }
     }
 
-    /// Starts a chunk. The last one of the stream is sent synchronously; if the call `confirms` what has been
-    /// received, so are some before it.
+    /// Starts a chunk. The last one of the stream is sent synchronously, since an MPI calls a short message
+    /// sent when it has copied it: if a program went on computing then, chunks would stay where they are until
+    /// its next call. If the call `confirms` what has been received, so are some before it.
     fn send(&mut self, (chunk, kept): (Buffer, Counted), confirms: bool) {
         let is_last = self.ends && self.held.is_empty();
         self.unconfirmed += chunk.len();
@@ -193,7 +168,7 @@ impl Departing {
         // SAFETY: the chunk is kept with the request until that completes.
         let started = unsafe { to.send(chunk.as_ptr(), chunk.len(), synchronous) };
         let request = started.unwrap_or_else(|code| cannot_go_on(code));
-        self.stalled += self.all.stalled(chunk.len(), start.elapsed());
+        self.stalled += self.all.patience.stalled(chunk.len(), start.elapsed());
         let before = self.started;
         self.started += chunk.len();
         self.under_way.push_back(Send { before, synchronous, request, _chunk: chunk, _kept: kept });
@@ -222,8 +197,8 @@ impl Departing {
             State::Waiting => false,
             State::Over => true,
             State::Matched(_) if is_sent => true,
-            State::Matched(patience) => {
-                let ends = patience.ends();
+            State::Matched(wait) => {
+                let ends = wait.ends();
                 if ends {
                     self.start_held();
                 }
@@ -234,7 +209,7 @@ impl Departing {
 
     /// The state once the head has been matched, when chunks have left.
     fn matched(&self) -> State {
-        State::Matched(Patience::of(self.all.patience(self.byte_ns, self.id)))
+        State::Matched(self.all.patience.begin(self.all.pending.bytes(), self.byte_ns, self.id))
     }
 
     /// If the head has been matched, the rest is started; if it never will be, the rest is dropped.
@@ -287,7 +262,7 @@ fn cannot_go_on(code: c_int) -> ! {
 impl Drop for Departing {
     fn drop(&mut self) {
         if self.is_matched() {
-            self.all.waited(self.under_way.is_empty());
+            self.all.patience.waited(self.under_way.is_empty());
         } else if self.started > 0 {
             for send in &mut self.under_way {
                 // SAFETY: our own request.

@@ -103,7 +103,7 @@ impl Unreceived {
         let State::Matched(mut message) = self.state else { return Ok(()) };
         let bounce = Bounce::exact(context, self.len)?;
         // SAFETY: a buffer for all of the message, which is kept with the request.
-        let request = imrecv(&unsafe { bounce.bytes.span() }, &mut message)?;
+        let request = start_matched(&unsafe { bounce.bytes.span() }, &mut message)?;
         let posted = Box::new(Posted::early(Arc::clone(&self.peers), self.comm, bounce));
         self.state = State::Receiving { request, posted, message_len: None, ahead };
         Ok(())
@@ -162,12 +162,12 @@ impl Unreceived {
         }
         if let State::Matched(mut message) = self.state {
             if capacity < SHORTEST || self.len < SHORTEST {
-                return Ok(Active::new(imrecv(span, &mut message)?, Finish::Nothing));
+                return Ok(Active::new(start_matched(span, &mut message)?, Finish::Nothing));
             }
             let wanted = Envelope::new(*span, ANY_SOURCE, ANY_TAG, self.comm);
             let posted = Posted::new(context, &wanted, self.peers, false)?;
             // SAFETY: it is kept with the request.
-            let request = imrecv(&unsafe { posted.span() }, &mut message)?;
+            let request = start_matched(&unsafe { posted.span() }, &mut message)?;
             return Ok(Active::new(request, Finish::Receive(posted)));
         }
         let lent = match Memory::lent(context, span) {
@@ -192,7 +192,7 @@ impl Unreceived {
 }
 
 /// The MPI's own nonblocking receive of a matched message.
-fn imrecv(span: &Span, message: &mut MPI_Message) -> Result<MPI_Request, Error> {
+pub(crate) fn start_matched(span: &Span, message: &mut MPI_Message) -> Result<MPI_Request, Error> {
     let (buf, count, datatype, mut request) = (span.ptr(), span.count(), span.datatype(), REQUEST_NULL);
     // SAFETY: the span's own promise; valid pointers.
     called(unsafe { real::MPI_Imrecv_any(buf, count, datatype, message, &raw mut request) })?;

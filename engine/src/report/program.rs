@@ -6,7 +6,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 /// The name of this process's program: of a script in Python, that of the script.
-pub(crate) fn name() -> String {
+#[must_use]
+pub fn program_name() -> String {
     let path = std::env::current_exe().ok();
     let Some(file) = path.as_deref().and_then(file_name) else { return "unknown".into() };
     // Not `std::env::args`: this library may be loaded late.
@@ -24,8 +25,7 @@ fn plain(name: &str) -> String {
     name.replace(char::is_control, "\u{fffd}")
 }
 
-/// The script or module that an interpreter of Python runs with these arguments; `None` for other programs, and for
-/// commands on the command line.
+/// The script or module that an interpreter of Python runs with these arguments; `None` for other programs, and for commands on the command line.
 fn script(interpreter: &str, arguments: &[&OsStr]) -> Option<String> {
     let version = ["python", "pypy"].iter().find_map(|name| interpreter.strip_prefix(name))?;
     if !version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
@@ -41,8 +41,7 @@ fn script(interpreter: &str, arguments: &[&OsStr]) -> Option<String> {
             "-check-hash-based-pycs" | "-jit" => _ = words.next(),
             _ if options.starts_with('-') => {}
             _ => {
-                // Options of a letter may be joined. The value of the last one is the rest of the word, or the
-                // next.
+                // Options of a letter may be joined. The value of the last one is the rest of the word, or the next.
                 let Some(at) = options.find(['c', 'm', 'W', 'X']) else { continue };
                 let (option, rest) = options.split_at(at).1.split_at(1);
                 if option == "c" {
@@ -127,6 +126,6 @@ mod tests {
     #[test]
     fn another_program_has_its_own_name() {
         let this = std::env::current_exe().unwrap();
-        assert_eq!(Some(name()), file_name(&this));
+        assert_eq!(Some(program_name()), file_name(&this));
     }
 }

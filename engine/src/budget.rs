@@ -1,36 +1,40 @@
-//! Counts the bytes that the layer keeps in its own memory until they have been sent, or received.
+//! Counts the bytes that a message layer keeps in its own memory until they have been sent, or received.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Greatest number of such bytes. A message that would exceed it is sent or received unchanged, unless
-/// nothing else is being sent or received.
+/// The maximum number of such bytes. A message that would exceed it is sent or received unchanged, unless nothing else is being sent or received.
 const MOST: usize = 64 << 20;
 
 /// The bytes of frames, copies and chunks whose sends, or of buffers whose receives, are not complete.
-#[derive(Clone, Default)]
-pub(crate) struct Pending(Arc<AtomicUsize>);
+#[derive(Clone, Debug, Default)]
+pub struct Pending(Arc<AtomicUsize>);
 
 impl Pending {
-    pub(crate) fn bytes(&self) -> usize {
+    /// Their number.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
 
     /// Whether another message of `len` bytes may be kept.
-    pub(crate) fn has_room(&self, len: usize) -> bool {
+    #[must_use]
+    pub fn has_room(&self, len: usize) -> bool {
         let bytes = self.bytes();
         bytes == 0 || bytes.checked_add(len).is_some_and(|bytes| bytes <= MOST)
     }
 
     /// Counts bytes until dropped.
-    pub(crate) fn add(&self, bytes: usize) -> Counted {
+    #[must_use]
+    pub fn add(&self, bytes: usize) -> Counted {
         self.0.fetch_add(bytes, Ordering::Relaxed);
         Counted { all: self.clone(), bytes }
     }
 }
 
 /// Bytes that are counted.
-pub(crate) struct Counted {
+#[derive(Debug)]
+pub struct Counted {
     all: Pending,
     bytes: usize,
 }
