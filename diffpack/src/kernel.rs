@@ -158,10 +158,13 @@ macro_rules! differences {
             scores: &mut [u32; LAGS],
         ) {
             const VECTOR: usize = size_of::<$bytes>();
-            let (lanes, base) = (VECTOR / W::WIDTH, base * W::WIDTH);
+            let lanes = VECTOR / W::WIDTH;
+            // AVX-512 does not count the leading zeros of words of 16 bits.
+            const { assert!(VECTOR < 64 || W::BITS > 16 || VECTOR / W::WIDTH > LAGS) };
             if lanes > LAGS {
-                return scalar::lag_scores::<W>(bytes, places, base / W::WIDTH, first, scores);
+                return scalar::lag_scores::<W>(bytes, places, base, first, scores);
             }
+            let base = base * W::WIDTH;
             let mut sums = [splat(0_u64); LAGS * size_of::<u64>() / VECTOR];
             for place in places {
                 let mut here = W::load(bytes, *place);
@@ -229,10 +232,10 @@ pub(crate) type Code = &'static [(*const u8, usize)];
 
 /// Operations on blocks of words `W`. `at` is a byte offset in `bytes`; lags and reach count words. Lags are in ascending order.
 ///
-/// Words outside `bytes` are read as 0 or make the result arbitrary (but the same at every tier); callers ensure that there are none.
+/// Callers ensure that no word outside `bytes` is needed: it would be read as 0, or make the result arbitrary.
 pub(crate) trait Kernel<W>: Copy {
-    /// Runs an operation in its own function, compiled for the tier, so that code that few blocks need is separate from code that all
-    /// need.
+    /// Runs an operation in its own function, compiled for the tier: a portable loop, or code that few blocks need and that is kept separate
+    /// from code that all need.
     fn apart<T>(self, operation: impl FnOnce() -> T) -> T;
     /// The operations that nearly every block needs to be encoded.
     const ENCODES: Code;

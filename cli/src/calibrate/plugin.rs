@@ -18,6 +18,8 @@ pub(crate) enum Error {
     Load { path: PathBuf, why: String },
     #[error("{}: not an MPI library that mpress supports (Open MPI 4 or 5, MPICH, Intel MPI, or the ABI of MPI 5)", .0.display())]
     Unknown(PathBuf),
+    #[error("{}: this shim is of another version than the command", .0.display())]
+    Version(PathBuf),
     #[error("the MPI returned error code {0}")]
     Mpi(c_int),
 }
@@ -109,14 +111,14 @@ impl Session {
     /// Loads the shim at `path` and has it initialise the MPI.
     pub(super) fn begin(path: &Path, mpi: MpiLibrary) -> Result<Self, Error> {
         let library = open(path, RTLD_LOCAL)?;
-        let wrong = |error: libloading::Error| wrong(path, &error);
+        let wrong = |_| Error::Version(path.to_owned());
         // SAFETY: functions of these names have these types in the shim.
         let (attach, begin, network, end) = unsafe {
             (
                 *library.get::<Attach>(b"mpress_shim_attach\0").map_err(wrong)?,
-                *library.get::<Begin>(b"mpress_calibrate_begin\0").map_err(wrong)?,
-                *library.get::<Network>(b"mpress_calibrate_network\0").map_err(wrong)?,
-                *library.get::<End>(b"mpress_calibrate_end\0").map_err(wrong)?,
+                *library.get::<Begin>(b"mpress_calibrate_2_begin\0").map_err(wrong)?,
+                *library.get::<Network>(b"mpress_calibrate_2_network\0").map_err(wrong)?,
+                *library.get::<End>(b"mpress_calibrate_2_end\0").map_err(wrong)?,
             )
         };
         let _first = MPI.set(mpi.library);
@@ -150,7 +152,6 @@ impl Session {
         unsafe extern "C" fn pass_on(context: *mut c_void, what: c_int, bytes: u64, value: f64) {
             // SAFETY: the context given below, which nothing else uses during the call.
             let hear = unsafe { &mut *context.cast::<&mut dyn FnMut(Measurement)>() };
-            // Ignore kinds of measurements that this version does not know.
             if let Some(what) =
                 [What::Alone, What::Together].into_iter().find(|known| *known as c_int == what)
             {

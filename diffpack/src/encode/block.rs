@@ -260,7 +260,7 @@ pub(super) fn fill_sample(block: &mut Block, len: usize) {
     }
 }
 
-/// How a block names its predictor: by its slot, or by a definition, which has a length then.
+/// How a block names its predictor: by its slot, or by a definition; `len` is the length of the definition, 0 for a slot.
 pub(super) struct Name {
     predictor: Predictor,
     code: u16,
@@ -288,7 +288,7 @@ impl Name {
     }
 }
 
-/// The bytes between the name of the predictor and the residuals.
+/// The number of bytes between the name of the predictor and the residuals.
 #[inline(always)]
 pub(super) fn beside<W: Word>((predictor, _, strip): &Found<W>, words: usize) -> usize {
     let maximum = if predictor.has_maximum() { W::WIDTH } else { 0 };

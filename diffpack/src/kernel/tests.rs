@@ -85,6 +85,13 @@ fn residuals<W: Word, K: Kernel<W>>(kernel: K, residuals: &Block, numbers: &mut 
         assert_eq!(kernel.widths(groups), Kernel::<W>::widths(Scalar, groups), "{name}: widths");
     }
     let widths: Widths = Kernel::<W>::widths(Scalar, residuals.groups());
+    let counts: Widths = portable::trailing_zeros::<W>(residuals);
+    assert_eq!(kernel.apart(|| portable::trailing_zeros::<W>(residuals)), counts, "{name}: trailing zeros");
+    let mut stripped = residuals.clone();
+    kernel.apart(|| portable::strip::<W>(&mut stripped, &counts));
+    kernel.apart(|| portable::unstrip::<W>(stripped.groups_mut(), &counts));
+    assert!(stripped.0 == residuals.0, "{name}: strip by {counts:?}");
+
     for words in [W::BLOCK, 1 + numbers.below(W::BLOCK)] {
         let groups = words.div_ceil(W::LANES);
         packed::<W, K>(kernel, residuals, &widths, words);
@@ -122,19 +129,39 @@ fn residuals<W: Word, K: Kernel<W>>(kernel: K, residuals: &Block, numbers: &mut 
     }
 }
 
-/// Packs groups and unpacks them. (The packers have their own tests.)
+/// Packs groups, with various amounts of room, and unpacks them, with various amounts of wire.
 fn packed<W: Word, K: Kernel<W>>(kernel: K, residuals: &Block, widths: &Widths, words: usize) {
     let name = type_name::<K>();
     for groups in [0, 1, words.div_ceil(W::LANES).clamp(1, GROUPS), GROUPS] {
         let same = Kernel::<W>::sum_and_ends(Scalar, widths, groups);
         assert_eq!(kernel.sum_and_ends(widths, groups), same, "{name}: sum and ends of {groups}");
     }
-    let mut wires = [[0; BLOCK]; 2];
-    let [mut a, mut b] = wires.each_mut().map(|wire| Out::from_slice(wire));
-    assert_eq!(kernel.pack(residuals, widths, words, &mut a), Ok(()), "{name}: pack");
-    assert_eq!(Kernel::<W>::pack(Scalar, residuals, widths, words, &mut b), Ok(()));
-    assert!(a.written() == b.written(), "{name}: pack {words} of {widths:?}");
-    unpacked::<W, K>(kernel, a.written(), widths, words);
+    let mut wire = vec![0; BLOCK];
+    let mut out = Out::from_slice(&mut wire);
+    Kernel::<W>::pack(Scalar, residuals, widths, words, &mut out).ok();
+    let len = out.len();
+    wire.truncate(len);
+    for room in [0, 1, 30, BLOCK] {
+        let mut bytes = vec![0x55; 3 + len + room];
+        let mut out = Out::from_slice(&mut bytes);
+        out.extend_from_slice(b"abc").ok();
+        assert_eq!(kernel.pack(residuals, widths, words, &mut out), Ok(()), "{name}: pack");
+        assert!(
+            out.written()[..3] == *b"abc" && out.written()[3..] == wire,
+            "{name}: pack {words} of {widths:?}"
+        );
+    }
+    let mut out = [0; BLOCK];
+    let mut out = Out::from_slice(&mut out[..len.saturating_sub(1)]);
+    assert_eq!(
+        kernel.pack(residuals, widths, words, &mut out).is_err(),
+        len > 0,
+        "{name}: pack without room"
+    );
+    for more in [0, 7, BLOCK] {
+        wire.resize(len + more, 0xaa);
+        unpacked::<W, K>(kernel, &wire, widths, words);
+    }
 }
 
 fn unpacked<W: Word, K: Kernel<W>>(kernel: K, wire: &[u8], widths: &Widths, words: usize) {
@@ -179,6 +206,9 @@ fn words<W: Word, K: Kernel<W>>(kernel: K, message: &[u8], numbers: &mut Numbers
         kernel.lag_scores(message, &places, base, first, &mut scores[0]);
         Kernel::<W>::lag_scores(Scalar, message, &places, base, first, &mut scores[1]);
         assert_eq!(scores[0], scores[1], "{name}: scores from {first} on, {base}");
+    }
+    if W::FRACTION != 0 {
+        floats::<W, K>(kernel, &message[at..], numbers);
     }
 }
 
@@ -244,14 +274,66 @@ fn rebuilt<W: Word, K: Kernel<W>>(kernel: K, message: &[u8], residuals: &Block, 
     }
 }
 
+/// The fixed-point domain.
+fn floats<W: Word, K: Kernel<W>>(kernel: K, words: &[u8], numbers: &mut Numbers) {
+    let name = type_name::<K>();
+    let words = &words[..numbers.below(200) * W::WIDTH];
+    let middle = W::mask(W::EXPONENT).to_u64() as usize / 2;
+    let units =
+        [0, middle, middle.saturating_sub(numbers.below(100)), numbers.below(2 * middle + 2), 2 * middle + 1];
+    for unit in units.map(|unit| unit as u32) {
+        let (mut a, mut b) = (vec![1; words.len()], vec![2; words.len()]);
+        kernel.apart(|| portable::to_fixed::<W>(words, unit, &mut a));
+        portable::to_fixed::<W>(words, unit, &mut b);
+        assert!(a == b, "{name}: to fixed, {unit}");
+        for fixed in [words, &b.clone()] {
+            kernel.apart(|| portable::to_float::<W>(fixed, unit, &mut a));
+            portable::to_float::<W>(fixed, unit, &mut b);
+            assert!(a == b, "{name}: to float, {unit}");
+        }
+    }
+    let mut spans = [portable::Span::default(); 2];
+    kernel.apart(|| portable::span::<W>(words, &mut spans[0]));
+    portable::span::<W>(words, &mut spans[1]);
+    assert_eq!(spans[0], spans[1], "{name}: span");
+}
+
+/// The operations with a reference, and that each undoes its inverse.
+fn referring<W: Word, K: Kernel<W>>(kernel: K, words: &[u8], numbers: &mut Numbers) {
+    let name = type_name::<K>();
+    let len = (1 + numbers.below(W::BLOCK)) * W::WIDTH;
+    let (words, reference) = (&words[..len], &words[BLOCK..BLOCK + len]);
+    let mut blocks = [const { Block::ZERO }; 4];
+    let [a, b, sums, sums_too] = &mut blocks;
+    kernel.apart(|| portable::against::<W>(words, reference, a.groups_mut()));
+    portable::against::<W>(words, reference, b.groups_mut());
+    assert!(a.0 == b.0, "{name}: against, {len} bytes");
+    sums.0 = b.0.map(|byte| byte.rotate_left(3));
+    sums_too.0 = sums.0;
+    kernel.apart(|| portable::add_zigzagged::<W>(a, sums.groups_mut()));
+    portable::add_zigzagged::<W>(a, sums_too.groups_mut());
+    assert!(sums.0 == sums_too.0, "{name}: add zigzagged");
+    kernel.apart(|| portable::undo_against::<W>(reference, a.groups_mut()));
+    assert!(a.0[..len] == *words, "{name}: undo against, {len} bytes");
+    let mut differences = [vec![1; len], vec![2; len]];
+    kernel.apart(|| portable::minus::<W>(words, reference, &mut differences[0]));
+    portable::minus::<W>(words, reference, &mut differences[1]);
+    assert!(differences[0] == differences[1], "{name}: minus, {len} bytes");
+}
+
 /// Blocks, whole or nearly whole, from differences with these lags, at the beginning of a message and later.
 fn rebuilt_from<W: Word, K: Kernel<W>>(kernel: K, message: &[u8], residuals: &Block, lags: &[u16]) {
     let predictor = Predictor::difference(Domain::Integer, lags).unwrap();
     let reach = predictor.reach() * W::WIDTH;
     for before in [0, BLOCK, 9 * BLOCK, reach + GROUP - W::WIDTH, reach + GROUP] {
-        for words in [W::BLOCK, W::BLOCK - 1] {
+        // A whole block, whole vectors, and neither.
+        for words in
+            [W::BLOCK, W::BLOCK - GROUP / W::WIDTH, W::BLOCK - 32 / W::WIDTH, 32 / W::WIDTH, W::BLOCK - 1]
+        {
             let form = Form { predictor: &predictor, maximum: W::default(), words };
-            same_block(kernel, &message[..before], residuals, None, &form, 0, 0);
+            for room in [0, BLOCK] {
+                same_block(kernel, &message[..before], residuals, None, &form, 0, room);
+            }
         }
     }
 }
@@ -305,6 +387,7 @@ fn agrees<W: Word, K: Kernel<W>>(kernel: K) {
     for message in messages::<W>() {
         for _ in 0..8 {
             words::<W, K>(kernel, &message, &mut numbers);
+            referring::<W, K>(kernel, &message, &mut numbers);
         }
     }
     each_lag_and_width::<W, K>(kernel);

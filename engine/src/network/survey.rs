@@ -16,7 +16,7 @@ const EXCHANGE_TIME: f64 = 0.02;
 const ROUND_TIME: f64 = 0.3;
 const ROUNDS: usize = 3;
 
-/// The messages of a survey, over any message layer. Where there are more ranks than cores, a rank that waits should sleep.
+/// The messages of a survey, over any message layer. An error must end all ranks, since others may be waiting for this one. Where there are more ranks than cores, a rank that waits should sleep.
 pub trait Messages {
     /// Why a message failed.
     type Error;
@@ -33,13 +33,13 @@ pub trait Messages {
     /// If that fails.
     fn receive(&mut self, from: usize, len: usize) -> Result<(), Self::Error>;
 
-    /// Sends `len` bytes to one rank, and receives `len` bytes from another at the same time, as far as there are such ranks.
+    /// Sends `len` bytes to one rank, and receives `len` bytes from another at the same time, if there are such ranks.
     ///
     /// # Errors
     /// If that fails.
     fn exchange(&mut self, neighbours: Neighbours, len: usize) -> Result<(), Self::Error>;
 
-    /// A number of each rank, in rank order. All ranks must call this.
+    /// The number `mine` of each rank, in rank order: as many as there are ranks. All ranks call this.
     ///
     /// # Errors
     /// If that fails.
@@ -48,11 +48,12 @@ pub trait Messages {
 
 /// What a figure says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
 pub enum What {
     /// Microseconds that a message takes one way, while no other rank sends.
-    Alone,
+    Alone = 0,
     /// MB/s (10^6 bytes per second) received by a rank, while all ranks of the sending nodes send.
-    Together,
+    Together = 1,
 }
 
 /// The ranks that a rank sends to and receives from.

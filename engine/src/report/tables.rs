@@ -1,6 +1,7 @@
 //! The time in calls by call, by communicator and by peer, counted by each rank and combined for [`InMpi`](super::InMpi).
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, DefaultHasher};
 
 /// The number of lines by communicator; the last is for all communicators without a line of their own.
 const LINES: usize = 12;
@@ -34,8 +35,8 @@ pub struct Tables {
     peers: Vec<u64>,
     /// The numbers of calls, and the nanoseconds in them.
     calls: [Vec<u64>; 2],
-    /// The subjects of the requests that have not completed, by their keys.
-    requests: BTreeMap<usize, Subject>,
+    /// The subjects of the requests that have not completed, by their keys. The map keeps its allocation: requests come and go with each message.
+    requests: HashMap<usize, Subject, BuildHasherDefault<DefaultHasher>>,
 }
 
 impl Tables {
@@ -43,10 +44,11 @@ impl Tables {
     #[must_use]
     pub const fn new() -> Self {
         let calls = [Vec::new(), Vec::new()];
-        Self { lines: Vec::new(), peers: Vec::new(), calls, requests: BTreeMap::new() }
+        let requests = HashMap::with_hasher(BuildHasherDefault::new());
+        Self { lines: Vec::new(), peers: Vec::new(), calls, requests }
     }
 
-    /// Makes room for this number of different calls, and for peers of a job of this number of ranks; others are not counted.
+    /// Makes room for this number of different calls, and for peers of a job of this number of ranks; other calls and peers are not counted.
     pub fn prepare(&mut self, calls: usize, ranks: usize) {
         self.calls = [vec![0; calls], vec![0; calls]];
         self.peers = vec![0; ranks];
@@ -93,14 +95,14 @@ impl Tables {
         self.requests.insert(request, subject);
     }
 
-    /// Divides the nanoseconds of a call that waited for these requests equally among them. With each request, whether it has completed.
+    /// Divides the nanoseconds of a call that waited for these requests equally among them. Each request comes with whether it has completed.
     pub fn waited(&mut self, requests: impl ExactSizeIterator<Item = (usize, bool)>, nanoseconds: u64) {
         let part = nanoseconds / (requests.len() as u64).max(1);
         for (request, is_complete) in requests {
-            let known = self.requests.get(&request).copied();
-            if is_complete {
-                self.requests.remove(&request);
-            }
+            let known = match is_complete {
+                true => self.requests.remove(&request),
+                false => self.requests.get(&request).copied(),
+            };
             if let Some(subject) = known {
                 self.charge(subject, 0, part);
             }

@@ -3,7 +3,8 @@
 /// Why a message is sent raw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RawReason {
-    /// The settings exclude it: it is shorter than the threshold, stays inside a node, or the strategy has no codec for it.
+    /// The settings exclude it: it is shorter than the threshold, stays inside a node, or the strategy has no codec for it. Or the layer asked for
+    /// no compression, for its communicator or for a collective that is tried, or is faster, without.
     Settings,
     /// Too short to gain on this network.
     Short,
@@ -26,7 +27,7 @@ impl RawReason {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Settings => "excluded by the settings",
+            Self::Settings => "excluded by settings or by a collective",
             Self::Short => "too short to gain",
             Self::Idle => "similar messages did not gain",
             Self::Clock => "in a trial, or raw messages are faster",

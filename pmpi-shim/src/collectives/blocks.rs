@@ -17,7 +17,7 @@ pub(crate) struct Blocks {
     step: OnceCell<MPI_Aint>,
 }
 
-/// Numbers, displacements and datatypes, as the program gave them.
+/// Counts, displacements and datatypes, as the program gave them.
 #[derive(Clone, Copy)]
 pub(super) enum Given {
     /// Blocks of this number of elements, contiguous in rank order.

@@ -17,7 +17,7 @@ const ASSERTIONS: [&CStr; 3] =
 const MAX_VALUE: usize = 63;
 
 /// The handlers of the calls that give a communicator an info, and the argument that is, or becomes, this
-/// communicator; null if it becomes that only after the call.
+/// communicator; null if there is none when the call returns.
 macro_rules! infos {
     ($($name:ident $Name:ident: $comm:expr;)*) => {$(
         pub(crate) unsafe fn $name(

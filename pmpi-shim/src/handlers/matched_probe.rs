@@ -4,7 +4,7 @@
 
 use crate::handlers::probe::{find, tell, wait_for};
 use crate::handlers::recv;
-use crate::messages::error::{Error, raise};
+use crate::messages::error::{Error, called, raise};
 use crate::messages::peers::Peers;
 use crate::messages::posted::Posted;
 use crate::mpi::arguments;
@@ -17,7 +17,7 @@ use crate::operations::active::{Active, Finish};
 use crate::operations::prefetch::Asked;
 use crate::operations::state::Shim;
 use crate::operations::unexpected::Taken;
-use crate::operations::unexpected::message::{Unreceived, start_matched};
+use crate::operations::unexpected::message::Unreceived;
 use crate::progress;
 use mpress::SHORTEST;
 use mpress_record::CallKind;
@@ -82,8 +82,11 @@ handlers! {
         shim.trace_matched_receive(CallKind::Irecv, &span, *message);
         let received = |comm, started| progress::hand_out(shim, comm, started, request);
         let left = |comm, posted: Posted| {
-            let started = start_matched(&posted.span(), &mut *message);
-            received(comm, started.map(|inner| Active::new(inner, Finish::Receive(posted))))
+            let (into, mut inner) = (posted.span(), REQUEST_NULL);
+            let (buf, count, datatype) = (into.ptr(), into.count(), into.datatype());
+            // The MPI may call the program's handler, whose calls come back here.
+            let started = called(open::MPI_Imrecv_any(buf, count, datatype, message, &raw mut inner));
+            received(comm, started.map(|()| Active::new(inner, Finish::Receive(posted))))
         };
         receive(shim, span, message, pass, received, left)
     };

@@ -2,6 +2,7 @@
 //! and nothing else.
 
 use crate::messages::context::Context;
+use crate::messages::error::raise;
 use crate::mpi::arguments::{self, Numbers};
 use crate::mpi::device;
 use crate::mpi::predefined;
@@ -22,14 +23,16 @@ handlers! {
         let elements = Span::new(call.inbuf, call.incount, call.datatype);
         let packed = (call.outbuf, call.outsize, call.position);
         shim.copies(&elements, packed, call.comm, pass, |plan, elements, packed| {
-            plan.pack(Source::from_raw(elements, plan.reach()), 0..plan.size(), Target::from_raw(packed, reach_of(plan))).is_ok()
+            let (from, to) = (Source::from_raw(elements, plan.reach()), Target::from_raw(packed, reach_of(plan)));
+            plan.pack(from, 0..plan.size(), to).is_ok()
         })
     };
     unpack(Unpack): |shim, call, pass| {
         let elements = Span::new(call.outbuf, call.outcount, call.datatype);
         let packed = (call.inbuf.cast_mut(), call.insize, call.position);
         shim.copies(&elements, packed, call.comm, pass, |plan, elements, packed| {
-            plan.unpack(Source::from_raw(packed, reach_of(plan)), 0..plan.size(), Target::from_raw(elements, plan.reach())).is_ok()
+            let (from, to) = (Source::from_raw(packed, reach_of(plan)), Target::from_raw(elements, plan.reach()));
+            plan.unpack(from, 0..plan.size(), to).is_ok()
         })
     };
 }
@@ -41,8 +44,8 @@ fn reach_of(plan: &Plan) -> std::ops::Range<isize> {
 
 impl Context {
     /// Packs elements to, or unpacks them from, the position in a buffer of a given length, and advances the
-    /// position. `copy` gets the plan, which has checked both ranges, and the addresses of elements and
-    /// packed bytes.
+    /// position. `copy` gets the plan and the addresses of elements and packed bytes; the buffer has room for
+    /// all of them.
     ///
     /// # Safety
     /// The arguments must be the program's.
@@ -65,7 +68,7 @@ impl Context {
         };
         let Some((start, plan)) = found().filter(|_| !device::is_device(buffer)) else { return pass() };
         if !copy(&plan, elements.ptr().cast(), buffer.wrapping_byte_add(start).cast()) {
-            return ERR_INTERN;
+            return raise(comm, ERR_INTERN);
         }
         // SAFETY: as above.
         unsafe { position.set(0, at + plan.size() as MPI_Count) };

@@ -36,7 +36,7 @@ handlers! {
     start(Start): |shim, call, pass| start_one(shim, call.request, pass);
     startall(Startall): |shim, call, pass| {
         let arguments::Startall { count, array_of_requests: requests } = call;
-        if shim.requests.is_empty() || count <= 0 {
+        if shim.requests.is_empty() || count <= 0 || requests.is_null() {
             return pass();
         }
         for at in 0..count.unsigned_abs() as usize {

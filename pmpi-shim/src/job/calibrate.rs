@@ -1,9 +1,9 @@
 //! Measures the network for `mpress calibrate`, which loads this library as a plugin, so that the command
 //! itself needs no MPI.
 //!
-//! It exports functions that are not MPI's: [`mpress_calibrate_begin`], [`mpress_calibrate_network`] and
-//! [`mpress_calibrate_end`], called in this order by every rank. No calls are intercepted meanwhile. Errors
-//! of the MPI end the job with the MPI's own message, by the default error handler.
+//! It exports functions that are not MPI's: [`mpress_calibrate_2_begin`], [`mpress_calibrate_2_network`] and
+//! [`mpress_calibrate_2_end`], called in this order by every rank. Their number changes with their
+//! arguments, so that command and shim are of one version. No calls are intercepted meanwhile. Errors of the MPI end the job with the MPI's own message, by the default error handler.
 //!
 //! Ranks with nothing to send sleep while they wait: where there are more ranks than cores, a spinning rank
 //! takes time from the others.
@@ -40,7 +40,7 @@ static RANKS: OnceLock<(c_int, Vec<c_int>)> = OnceLock::new();
 /// # Safety
 /// `place` must be writable. To be called once.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn mpress_calibrate_begin(place: *mut Place) -> c_int {
+unsafe extern "C" fn mpress_calibrate_2_begin(place: *mut Place) -> c_int {
     let begin = || {
         // SAFETY: MPI allows null arguments.
         ok(unsafe { open::MPI_Init(ptr::null_mut(), ptr::null_mut()) })?;
@@ -76,7 +76,7 @@ unsafe extern "C" fn mpress_calibrate_begin(place: *mut Place) -> c_int {
 /// # Safety
 /// `hear` must be callable with `context`.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn mpress_calibrate_network(hear: Hear, context: *mut c_void) -> c_int {
+unsafe extern "C" fn mpress_calibrate_2_network(hear: Hear, context: *mut c_void) -> c_int {
     let Some((rank, nodes)) = RANKS.get() else { return ERR_OTHER };
     let mut messages = Bytes { out: vec![0x5a; LONGEST], into: vec![1; LONGEST], ranks: nodes.len() };
     let measured = survey(nodes, rank.unsigned_abs() as usize, &mut messages, |what, bytes, value| {
@@ -90,7 +90,7 @@ unsafe extern "C" fn mpress_calibrate_network(hear: Hear, context: *mut c_void) 
 
 /// Sleeps until all ranks have arrived, then finalizes the MPI. To be called once, last.
 #[unsafe(no_mangle)]
-extern "C" fn mpress_calibrate_end() -> c_int {
+extern "C" fn mpress_calibrate_2_end() -> c_int {
     let Some((_, nodes)) = RANKS.get() else { return ERR_OTHER };
     let all_here = share(0.0, nodes.len());
     // SAFETY: every rank finalizes the MPI here.

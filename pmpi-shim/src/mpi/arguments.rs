@@ -56,7 +56,7 @@ impl Numbers {
     }
 }
 
-/// Makes it from the arguments of both forms of a call.
+/// Makes [`Numbers`] from the arguments of both forms of a call.
 macro_rules! of_both_forms {
     ($($Form:ident($given:ty);)*) => {$(
         impl From<$given> for Numbers {

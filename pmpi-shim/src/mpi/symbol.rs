@@ -12,7 +12,7 @@ type Find = unsafe extern "C" fn(*const c_char) -> *mut c_void;
 /// Makes the program's calls bypass the shim (0), except those that may wake it, or go to it again.
 type Lead = unsafe extern "C" fn(c_int);
 
-/// What the preload library has passed.
+/// What the loader of the shim has passed.
 static ATTACHED: OnceLock<(Find, Option<Lead>)> = OnceLock::new();
 
 /// Sets how functions of the MPI are found; called once, before any other function, by the loader of the

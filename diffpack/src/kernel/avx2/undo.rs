@@ -1,4 +1,5 @@
-//! Residuals to words: one pass over the block for each short lag, and a last one that appends the words.
+//! Residuals to words: one pass over the block for each short lag, and one that writes the words after the message. In a whole block without long
+//! lags, the pass of the last short lag writes them there.
 //!
 //! The last pass reads the terms of longer lags from the message: if y is the difference by the long lags a, b, ..., then
 //! x(i) = y(i) + x(i - a) + x(i - b) - x(i - a - b)... Where words of the message are missing, or other words are needed (fixed point), a
@@ -15,6 +16,9 @@ use core::arch::x86_64::*;
 use mpress_codec::{Full, Out};
 use mpress_codec_support::avx2::{V, VECTOR, add, load, load_at, rotated_right, splat, store, sub, unzigzag};
 use mpress_codec_support::prefetch;
+
+// A lag that is not short is longer than a vector, and four vectors have the words of each short lag.
+const _: () = assert!((SHORT + 1) * size_of::<u16>() >= VECTOR && SHORT * size_of::<u64>() <= 4 * VECTOR);
 
 /// Vectors in a block.
 const COUNT: usize = BLOCK / VECTOR;
@@ -61,7 +65,8 @@ pub(in crate::kernel) fn rebuild<W: Word, K: Kernel<W>>(
             Some(unit)
         }
         _ if reach + GROUP <= at && len.is_multiple_of(VECTOR) && len <= out.remaining() => {
-            // SAFETY: `start` is not past the bytes that have been written. `out` has room for the words, and all terms are in the message.
+            // SAFETY: `start` is not past the bytes that have been written. `out` has room for the words, and all terms and a group before them are in
+            // the message.
             unsafe {
                 let start = out.as_mut_ptr().add(start).cast();
                 Message { start, len: at }.differences::<W>(lags, words.groups_mut(), len);
@@ -77,7 +82,7 @@ pub(in crate::kernel) fn rebuild<W: Word, K: Kernel<W>>(
     let before = window.before().len();
     let start = window.bytes_mut().as_mut_ptr();
     let (block, whole) = (words.groups_mut(), len.next_multiple_of(VECTOR));
-    // SAFETY: the window has the words before the block, and room for it.
+    // SAFETY: the window has room for the block, and before it more than a predictor can reach and a group.
     unsafe { Message { start, len: before }.differences::<W>(lags, block, whole) };
     let mut made = window.block();
     if let Some(unit) = unit {
@@ -129,15 +134,15 @@ impl Message {
     /// There is room for them. The message is longer than the reach of the lags by at least a group.
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     #[inline(never)]
-    unsafe fn differences<W: Word>(mut self, lags: &[u16], block: &mut Groups, len: usize) {
+    unsafe fn differences<W: Word>(self, lags: &[u16], block: &mut Groups, len: usize) {
         let count = shorts(lags);
         let longs = lags.len() - count;
         let shifts = shifts::<W>(&lags[count..]);
         let block = block.as_mut_ptr().cast();
-        // SAFETY: the message has `len` bytes.
+        // SAFETY: the message has `self.len` bytes.
         let end_of_message = unsafe { self.start.add(self.len) };
         for i in 0..count {
-            // Whole blocks, because a factor may write more than `len` bytes.
+            // Only for whole blocks: `undo_lag` always writes one.
             let is_last = i + 1 == count && longs == 0 && len == BLOCK;
             let to = if is_last { end_of_message } else { block };
             // SAFETY: the block has room, and so has the message for a whole one.
@@ -159,14 +164,14 @@ impl Message {
         }
     }
 
-    /// Appends words from the differences by `LONGS` lags in a block.
+    /// Writes the words after the message, from the differences by `LONGS` lags in a block.
     ///
     /// # Safety
     /// There is room for them, in whole vectors, and the words of all terms exist.
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     #[inline]
     unsafe fn append<W: Word, const LONGS: usize>(
-        &mut self,
+        &self,
         block: *const u8,
         len: usize,
         terms: &[*const u8; TERMS],
@@ -195,10 +200,11 @@ impl Message {
     }
 }
 
-/// Undoes the factor of the first lag, a short one: y(i) = d(i) + y(i - lag). The result is the difference by the remaining lags.
+/// Undoes the factor of the first lag, a short one, in the first `groups` groups of a block: y(i) = d(i) + y(i - lag). Writes the difference by the
+/// remaining lags to `to`. `before` has the words before the block.
 ///
 /// # Safety
-/// `block` has a block of differences, and `to` has room for one; they may be the same.
+/// `block` has a block of differences, and `to` has room for one; they may be the same, but do not overlap in part. `to` does not overlap `before`.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline(never)]
 unsafe fn undo_factor<W: Word>(groups: usize, lags: &[u16], before: &[u8], block: *const u8, to: *mut u8) {
@@ -301,8 +307,8 @@ fn ends<const STEPS: usize>(v: V) -> V {
     }
 }
 
-/// Undoes a short lag that does not divide half a vector: takes `LAG` words at a time, in vectors and a remainder, and keeps the last ones in
-/// registers.
+/// Undoes a short lag that does not divide half a vector: takes `LAG` words at a time, which the compiler puts in vectors, and keeps the
+/// last ones in registers.
 ///
 /// # Safety
 /// As [`undo_factor`].

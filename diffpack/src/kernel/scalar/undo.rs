@@ -8,6 +8,8 @@ use crate::word::Word;
 
 /// The longest lag whose values fit in registers.
 pub(in crate::kernel) const SHORT: usize = 16;
+// `by_lag!` has an arm for each.
+const _: () = assert!(SHORT == 16);
 
 /// Replaces the residuals in the block of `words` by the words that follow those `before`. Afterwards the part of `words` before
 /// the block is arbitrary. Computes whole blocks: loops of known length are faster.

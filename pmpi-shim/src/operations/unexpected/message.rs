@@ -192,7 +192,7 @@ impl Unreceived {
 }
 
 /// The MPI's own nonblocking receive of a matched message.
-pub(crate) fn start_matched(span: &Span, message: &mut MPI_Message) -> Result<MPI_Request, Error> {
+fn start_matched(span: &Span, message: &mut MPI_Message) -> Result<MPI_Request, Error> {
     let (buf, count, datatype, mut request) = (span.ptr(), span.count(), span.datatype(), REQUEST_NULL);
     // SAFETY: the span's own promise; valid pointers.
     called(unsafe { real::MPI_Imrecv_any(buf, count, datatype, message, &raw mut request) })?;
