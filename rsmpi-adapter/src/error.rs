@@ -25,7 +25,7 @@ pub enum Error {
     /// A method of this crate was called on a communicator, or on a process of a communicator, that is not a
     /// [`CompressedCommunicator`](crate::CompressedCommunicator).
     #[error(
-        "the communicator is not a CompressedCommunicator, as duplicates and parts of one are not: make one of it"
+        "the communicator is not a CompressedCommunicator: make one of it (duplicates and parts of one need that, too)"
     )]
     NotCompressed,
     /// A compressed message arrived damaged, or some ranks called rsmpi's own method for a collective operation. The content of the receive buffer is undefined.
@@ -42,8 +42,8 @@ pub enum Error {
         /// Length of the buffer in bytes.
         room: usize,
     },
-    /// The length of a message is not a whole number of elements of the type it is received as.
-    #[error("a message of {message} bytes is not a whole number of elements of {element} bytes")]
+    /// The length of a message is not a whole number of elements of the type it is received as, or not one where one is received.
+    #[error("a message of {message} bytes is not {} of {element} bytes", wanted(*message, *element))]
     Elements {
         /// Length of the message in bytes.
         message: usize,
@@ -85,6 +85,11 @@ fn caller(is_root: bool) -> &'static str {
     if is_root { "the other ranks, but is the root" } else { "the root, but is not the root" }
 }
 
+fn wanted(message: usize, element: usize) -> &'static str {
+    let is_whole = message.checked_rem(element) == Some(0);
+    if is_whole { "the one element" } else { "a whole number of elements" }
+}
+
 /// The result type of this crate's methods.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -109,6 +114,9 @@ mod tests {
         assert_eq!(root, "rank 1 called the method for the root, but is not the root");
         let root = Error::Root { rank: 0, root: 0 }.to_string();
         assert_eq!(root, "rank 0 called the method for the other ranks, but is the root");
+        let elements = |message| Error::Elements { message, element: 8 }.to_string();
+        assert_eq!(elements(16), "a message of 16 bytes is not the one element of 8 bytes");
+        assert_eq!(elements(9), "a message of 9 bytes is not a whole number of elements of 8 bytes");
         let settings = Error::from(SettingsError::NoGuide).to_string();
         assert!(settings.contains("MPRESS_GUIDE") && settings.lines().count() == 1);
     }
