@@ -17,8 +17,9 @@ use crate::{command, libraries, signals};
 ///
 ///     mpress bench -- mpirun -n 4 ./app arguments
 ///
-/// It runs the command as it is and with `mpress run --` before the program, and
-/// measures how long each takes, from start to end. One run with mpress comes first
+/// It runs the command with `env MPRESS_DISABLE=1` before the program, so that one that
+/// uses mpress itself (mpress-rsmpi) does not compress either, and with `mpress run --`.
+/// It measures how long each takes, from start to end. One run with mpress comes first
 /// and does not count. A command with `mpress run` is also run without it. Standard
 /// input is empty, and what the program prints on standard output is not shown.
 ///
@@ -110,7 +111,10 @@ fn measure(options: &Options, pairs: &mut Vec<Pair>) -> Result<(), Error> {
     let this = std::env::current_exe().unwrap_or_else(|_| "mpress".into());
     let before = [this.as_os_str(), OsStr::new("run"), OsStr::new("--")];
     let job = |with: bool| match (with, is_run) {
-        (false, _) => without_preload(command::with(words, place, &[])),
+        // Before the program, not for the launcher: all ranks must have the same settings, also those on other nodes.
+        (false, _) => {
+            without_preload(command::with(words, place, &["env", "MPRESS_DISABLE=1"].map(OsStr::new)))
+        }
         (true, false) => command::with(words, place, &before),
         (true, true) => command::as_typed(words),
     };

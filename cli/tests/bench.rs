@@ -97,6 +97,15 @@ fn a_command_with_mpress_is_also_run_without() {
     assert!(stdout.lines().last().unwrap().contains(" in 1 pair: too few pairs"), "{stdout}");
 }
 
+/// A program may compress by itself, as those in Rust with `mpress-rsmpi` do.
+#[test]
+fn a_program_that_has_mpress_is_disabled_in_the_run_without() {
+    let dir = place("disabled", "echo \"disabled $MPRESS_DISABLE\" >> log");
+    let (status, stdout, stderr) = bench(&dir, &["--runs", "1", "--", "env", "./app"]);
+    assert_eq!(status, Some(0), "{stdout}{stderr}");
+    assert_eq!(log(&dir), ["with", "disabled ", "without", "disabled 1", "with", "disabled "]);
+}
+
 #[test]
 fn a_library_that_is_preloaded_is_left_out_of_the_run_without() {
     let dir = place("preloaded", "");

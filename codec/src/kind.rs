@@ -1,6 +1,8 @@
 //! Element kinds: the type of a message's elements.
 #![forbid(unsafe_code)]
 
+use core::fmt;
+
 /// The element kind of a message, which determines the codecs that may compress it well. It is a hint: every codec is lossless for every byte
 /// string.
 ///
@@ -58,5 +60,23 @@ impl Kind {
             Self::Int32 | Self::F32 => 4,
             Self::Int64 | Self::F64 => 8,
         }
+    }
+}
+
+impl fmt::Display for Kind {
+    /// Writes the [`name`](Self::name).
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use super::*;
+    use std::format;
+
+    #[test]
+    fn a_kind_is_displayed_by_its_name() {
+        assert_eq!(format!("{:6}|{}", Kind::F64, Kind::Other), "f64   |other");
     }
 }

@@ -5,6 +5,7 @@ mod error;
 mod files;
 mod names;
 mod paths;
+mod text;
 
 pub use choices::{Predict, Reduce, Report, SameNode, Streams};
 pub use error::SettingsError;
@@ -13,11 +14,11 @@ use crate::codecs::Codecs;
 use crate::strategy::Strategy;
 use crate::{FLOOR, size};
 use error::one_line;
-use names::{CONFIG, FLAGS, KEYS, PREFIX};
+use names::{CONFIG, KEYS, PREFIX};
 use std::ffi::{OsStr, OsString};
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use text::in_words;
 
 /// All external settings, and the codecs of others.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,10 +153,20 @@ impl Settings {
                 None => settings.unknown.push(name.clone()),
             }
         }
-        if settings.strategy == Strategy::Guided && settings.guide.is_none() {
+        settings.check()?;
+        Ok(settings)
+    }
+
+    /// Checks the values, which a program may have set.
+    ///
+    /// # Errors
+    /// The first setting that has an invalid value.
+    pub fn check(&self) -> Result<(), SettingsError> {
+        if self.strategy == Strategy::Guided && self.guide.is_none() {
             return Err(SettingsError::NoGuide);
         }
-        Ok(settings)
+        let (mut same, table) = (self.clone(), self.to_toml().parse::<toml::Table>().unwrap_or_default());
+        table.iter().try_for_each(|(key, value)| same.set(key, key, in_words(key, value).as_ref()))
     }
 
     /// A line about the [`unknown`](Self::unknown) variables, if there are any, with the settings that they were most likely meant to be.
@@ -177,11 +188,7 @@ impl Settings {
             let key = KEYS.into_iter().find(|key| key == name);
             let key =
                 key.ok_or_else(|| wrong(format!("{name}: unknown setting (known: {})", KEYS.join(", "))))?;
-            let value = match value {
-                toml::Value::String(text) => text.clone(),
-                toml::Value::Boolean(yes) if FLAGS.contains(&key) => u8::from(*yes).to_string(),
-                other => other.to_string(),
-            };
+            let value = in_words(key, value);
             self.set(key, key, value.as_ref()).map_err(|error| wrong(error.to_string()))?;
         }
         Ok(())
@@ -264,50 +271,6 @@ impl Settings {
             _ => self.dump_config = pick(&["0", "1"])? == 1,
         }
         Ok(())
-    }
-
-    /// The settings in the format of a settings file.
-    #[must_use]
-    pub fn to_toml(&self) -> String {
-        let mut text = String::new();
-        let mut line = |key: &str, value: Option<String>| {
-            // Writing to a String cannot fail.
-            let _ = match value {
-                Some(value) => writeln!(text, "{key} = {value}"),
-                None => writeln!(text, "# {key} is not set"),
-            };
-        };
-        let quoted = |value: &str| toml::Value::String(value.to_owned()).to_string();
-        let path = |path: &Option<PathBuf>| path.as_ref().map(|path| quoted(&path.to_string_lossy()));
-        line("strategy", Some(quoted(&self.strategy.to_string())));
-        line("heuristics", path(&self.heuristics));
-        line("links", path(&self.links));
-        line("guide", path(&self.guide));
-        line("threshold", Some(self.threshold.to_string()));
-        line("report", Some(quoted(["none", "summary", "full"][self.report as usize])));
-        line("report_file", path(&self.report_file));
-        line("same_node", Some(quoted(["pass", "compress"][self.same_node as usize])));
-        line("threads", Some(self.threads.to_string()));
-        line(
-            "streams",
-            Some(match self.streams {
-                Streams::Auto => quoted("auto"),
-                Streams::Off => quoted("off"),
-                Streams::From(bytes) => bytes.to_string(),
-            }),
-        );
-        line("memory", Some(self.memory.to_string()));
-        line("reduce", Some(quoted(["off", "exact", "reorder"][self.reduce as usize])));
-        line("clock", Some(quoted(["off", "on"][usize::from(self.clock)])));
-        line("predict", Some(quoted(["off", "on", "all"][self.predict as usize])));
-        line("predict_memory", Some(self.predict_memory.to_string()));
-        line("trace", path(&self.trace));
-        line("record", path(&self.record));
-        line("record_limit", Some(self.record_limit.to_string()));
-        line("patience", Some(self.patience.as_secs().to_string()));
-        line("disable", Some(self.disable.to_string()));
-        line("dump_config", Some(self.dump_config.to_string()));
-        text
     }
 }
 
@@ -395,6 +358,20 @@ mod tests {
             Ok(all),
             "what is dumped is read"
         );
+    }
+
+    #[test]
+    fn values_set_by_a_program_are_checked() {
+        let with = |settings: Settings| settings.check().map_err(|error| error.to_string());
+        let (usual, codec) = (Settings::default, "fixed:dfcm".parse().unwrap());
+        assert_eq!(with(Settings { strategy: codec, disable: true, ..usual() }), Ok(()));
+        let wrong = |settings, line: &str| assert_eq!(with(settings), Err(line.to_owned()));
+        wrong(Settings { threads: 0, ..usual() }, "threads=0: expected a number from 1 to 1024");
+        wrong(
+            Settings { streams: Streams::From(8), ..usual() },
+            "streams=8: expected auto, off or at least 4096 bytes",
+        );
+        assert!(with(Settings { strategy: Strategy::Guided, ..usual() }).is_err());
     }
 
     #[test]

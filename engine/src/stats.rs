@@ -133,7 +133,8 @@ pub struct Line {
     pub messages: u64,
     /// Their bytes before compression.
     pub raw_bytes: u64,
-    /// Their bytes as sent, including the headers of frames.
+    /// Their bytes as sent, including the headers of frames. With the strategy `measure`, which sends them raw, the bytes that `adaptive` would
+    /// have sent.
     pub wire_bytes: u64,
     /// Nanoseconds spent encoding, including attempts whose messages were then sent raw.
     pub encode_ns: u64,

@@ -1,5 +1,6 @@
 //! Communication from every rank to every rank: all-gather and all-to-all.
 
+use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
 use mpress_rsmpi::{CompressedCommunicator, traits::*};
 use std::error::Error;
@@ -7,9 +8,17 @@ use std::error::Error;
 /// Elements that a rank sends to each rank.
 const EACH: usize = 10_000;
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let universe = mpi::initialize().ok_or("MPI is initialised already")?;
-    let world = CompressedCommunicator::from_env(&universe.world())?;
+fn main() {
+    let Some(universe) = mpi::initialize() else { return };
+    let world = universe.world();
+    if let Err(error) = run(&world) {
+        eprintln!("rank {}: {error}", world.rank());
+        world.abort(1); // ends all ranks: otherwise, others wait for this one for ever
+    }
+}
+
+fn run(world: &SimpleCommunicator) -> Result<(), Box<dyn Error>> {
+    let world = CompressedCommunicator::from_env(world)?;
     let (rank, size) = (world.rank() as usize, world.size() as usize);
     let value = |from: usize, to: usize, i: usize| ((from * 10 + to) * EACH + i) as u32;
 

@@ -1,12 +1,21 @@
 //! Broadcast of a table: the root encodes it once, and each rank decodes it.
 
+use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
 use mpress_rsmpi::{CompressedCommunicator, traits::*};
 use std::error::Error;
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let universe = mpi::initialize().ok_or("MPI is initialised already")?;
-    let world = CompressedCommunicator::from_env(&universe.world())?;
+fn main() {
+    let Some(universe) = mpi::initialize() else { return };
+    let world = universe.world();
+    if let Err(error) = run(&world) {
+        eprintln!("rank {}: {error}", world.rank());
+        world.abort(1); // ends all ranks: otherwise, others wait for this one for ever
+    }
+}
+
+fn run(world: &SimpleCommunicator) -> Result<(), Box<dyn Error>> {
+    let world = CompressedCommunicator::from_env(world)?;
     let root = world.process_at_rank(0);
 
     let expected: Vec<i64> = (0..50_000).map(|i| i * i / 7).collect();

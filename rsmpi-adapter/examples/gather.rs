@@ -2,6 +2,7 @@
 
 use mpi::Count;
 use mpi::datatype::{Partition, PartitionMut};
+use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
 use mpress_rsmpi::{CompressedCommunicator, traits::*};
 use std::error::Error;
@@ -9,9 +10,17 @@ use std::error::Error;
 /// Elements per rank; in the half with varying counts, the rank times this.
 const EACH: usize = 5000;
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let universe = mpi::initialize().ok_or("MPI is initialised already")?;
-    let world = CompressedCommunicator::from_env(&universe.world())?;
+fn main() {
+    let Some(universe) = mpi::initialize() else { return };
+    let world = universe.world();
+    if let Err(error) = run(&world) {
+        eprintln!("rank {}: {error}", world.rank());
+        world.abort(1); // ends all ranks: otherwise, others wait for this one for ever
+    }
+}
+
+fn run(world: &SimpleCommunicator) -> Result<(), Box<dyn Error>> {
+    let world = CompressedCommunicator::from_env(world)?;
     let (rank, size) = (world.rank() as usize, world.size() as usize);
     let root = world.process_at_rank(0);
 

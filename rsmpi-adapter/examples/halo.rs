@@ -1,5 +1,6 @@
 //! Ranks in a ring, each with a slab of a field, exchange their border planes with both neighbours and smooth the field.
 
+use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
 use mpress_rsmpi::{CompressedCommunicator, compressed_send_receive_into, traits::*};
 use std::error::Error;
@@ -9,9 +10,17 @@ const PLANE: usize = 64 * 64;
 const PLANES: usize = 8;
 const STEPS: usize = 10;
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let universe = mpi::initialize().ok_or("MPI is initialised already")?;
-    let world = CompressedCommunicator::from_env(&universe.world())?;
+fn main() {
+    let Some(universe) = mpi::initialize() else { return };
+    let world = universe.world();
+    if let Err(error) = run(&world) {
+        eprintln!("rank {}: {error}", world.rank());
+        world.abort(1); // ends all ranks: otherwise, others wait for this one for ever
+    }
+}
+
+fn run(world: &SimpleCommunicator) -> Result<(), Box<dyn Error>> {
+    let world = CompressedCommunicator::from_env(world)?;
     let (rank, size) = (world.rank(), world.size());
     let (below, above) = ((rank + size - 1) % size, (rank + 1) % size);
     let (below, above) = (world.process_at_rank(below), world.process_at_rank(above));

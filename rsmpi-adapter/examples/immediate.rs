@@ -1,12 +1,21 @@
 //! Immediate operations in an rsmpi scope: completed by waiting, by testing and by dropping.
 
+use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
 use mpress_rsmpi::{CompressedCommunicator, traits::*, wait_any};
 use std::error::Error;
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let universe = mpi::initialize().ok_or("MPI is initialised already")?;
-    let world = CompressedCommunicator::from_env(&universe.world())?;
+fn main() {
+    let Some(universe) = mpi::initialize() else { return };
+    let world = universe.world();
+    if let Err(error) = run(&world) {
+        eprintln!("rank {}: {error}", world.rank());
+        world.abort(1); // ends all ranks: otherwise, others wait for this one for ever
+    }
+}
+
+fn run(world: &SimpleCommunicator) -> Result<(), Box<dyn Error>> {
+    let world = CompressedCommunicator::from_env(world)?;
     let (rank, size) = (world.rank(), world.size());
     let next = world.process_at_rank((rank + 1) % size);
     let previous = world.process_at_rank((rank + size - 1) % size);

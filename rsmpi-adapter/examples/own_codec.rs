@@ -1,5 +1,6 @@
 //! A codec of the program's own. The argument is rank 1's version of it, or `none`.
 
+use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
 use mpress::{
     CodecId, Codecs, Decode, DecodeError, DecodeErrorKind, Encode, Kind, Out, Prior, Reset, Row, Settings,
@@ -55,9 +56,16 @@ const PRIOR: Prior = Prior { ratio: 10.0, encode_gb_s: 10.0, decode_gb_s: 10.0 }
 static FIRST: Row = Row::of::<Zeros>(1).for_kinds(&[Kind::F64]).with_prior(PRIOR);
 static SECOND: Row = Row::of::<Zeros>(2).for_kinds(&[Kind::F64]).with_prior(PRIOR);
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let universe = mpi::initialize().ok_or("MPI is initialised already")?;
+fn main() {
+    let Some(universe) = mpi::initialize() else { return };
     let world = universe.world();
+    if let Err(error) = run(&world) {
+        eprintln!("rank {}: {error}", world.rank());
+        world.abort(1); // ends all ranks: otherwise, others wait for this one for ever
+    }
+}
+
+fn run(world: &SimpleCommunicator) -> Result<(), Box<dyn Error>> {
     let argument = std::env::args().nth(1).unwrap_or_default();
     let rows: &[&Row] = match (world.rank(), &*argument) {
         (1, "none") => &[],
@@ -66,7 +74,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let codecs = Codecs::new(rows.iter().copied())?;
     let settings = Settings { codecs, ..Settings::default() }.with_vars(std::env::vars_os())?;
-    let world = CompressedCommunicator::new(&world, &settings)?;
+    let world = CompressedCommunicator::new(world, &settings)?;
 
     let field: Vec<f64> = (0..4000).map(|i| if i < 100 { f64::from(i).sin() } else { 0.0 }).collect();
     for _ in 0..20 {

@@ -1,13 +1,22 @@
 //! Ping-pong between the first and the last rank; prints the median one-way time: `ping_pong [BYTES [ROUNDS [plain|compressed
 //! [smooth|random]]]]`. The payload is doubles. Each round is one sample.
 
+use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
 use mpress_rsmpi::{CompressedCommunicator, traits::*};
 use std::error::Error;
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let universe = mpi::initialize().ok_or("MPI is initialised already")?;
-    let world = CompressedCommunicator::from_env(&universe.world())?;
+fn main() {
+    let Some(universe) = mpi::initialize() else { return };
+    let world = universe.world();
+    if let Err(error) = run(&world) {
+        eprintln!("rank {}: {error}", world.rank());
+        world.abort(1); // ends all ranks: otherwise, others wait for this one for ever
+    }
+}
+
+fn run(world: &SimpleCommunicator) -> Result<(), Box<dyn Error>> {
+    let world = CompressedCommunicator::from_env(world)?;
     let args: Vec<String> = std::env::args().skip(1).collect();
     let word = |at: usize, default| args.get(at).map_or(default, String::as_str);
     let (bytes, rounds): (usize, usize) = (word(0, "1048576").parse()?, word(1, "100").parse()?);

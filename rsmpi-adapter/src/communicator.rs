@@ -8,7 +8,7 @@ use mpi::Rank;
 use mpi::raw::AsRaw;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{AnyCommunicator, Communicator};
-use mpress::{Engine, Knowledge, Settings, SettingsError, Stats, Strategy};
+use mpress::{Engine, Knowledge, Settings, SettingsError, Stats};
 use mpress_layer::{AttachError, Layer};
 use std::ops::Deref;
 use std::sync::Arc;
@@ -17,9 +17,11 @@ use std::sync::Arc;
 ///
 /// It is a duplicate of the communicator it is made from, so messages on the original are not affected. It can be used like any
 /// [`SimpleCommunicator`], with one rule: a message sent by a method of this crate must be received by a method of this crate, because it
-/// may be a frame. Everything else in rsmpi works unchanged; messages sent by rsmpi's own methods can be received by either.
+/// may be a frame: rsmpi's own method gives the frame as if it were the data, without an error. All ranks must call a collective operation by
+/// this crate's method, or none. Everything else in rsmpi works unchanged; messages sent by rsmpi's own methods can be received by either. A
+/// function that takes any rsmpi communicator gets `&*world`.
 ///
-/// Its duplicates do not compress. Like any communicator, it must be dropped before the [`Universe`](mpi::environment::Universe). The drop
+/// Its duplicates and parts (`split_by_color`) do not compress: make a compressed communicator of each. Like any communicator, it must be dropped before the [`Universe`](mpi::environment::Universe). The drop
 /// may take up to five seconds if there are messages whose requests are complete but which have not been received.
 pub struct CompressedCommunicator {
     // Field order matters: `comm` is dropped first, so that its attribute is not the last owner of the context.
@@ -28,16 +30,24 @@ pub struct CompressedCommunicator {
 }
 
 impl CompressedCommunicator {
-    /// Makes a compressed communicator from the processes of `of`. All of them must call this, with the same settings. The settings
-    /// `report`, `report_file`, `patience`, `dump_config` and those of prediction are not used; [`stats`](Self::stats) has the counts.
+    /// Makes a compressed communicator from the processes of `of`. All of them must call this, with the same settings. `docs/settings.md` of
+    /// the project ("Programs in Rust") lists the settings that have an effect.
+    ///
+    /// ```no_run
+    /// # use mpress_rsmpi::{CompressedCommunicator, SameNode, Settings};
+    /// # let universe = mpi::initialize().ok_or("MPI is initialised already")?;
+    /// let settings = Settings { same_node: SameNode::Compress, strategy: "fixed:diffpack-balanced".parse()?, ..Settings::default() };
+    /// let world = CompressedCommunicator::new(&universe.world(), &settings)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// Heuristics are read if the settings name a folder. Otherwise the network is measured, which takes some milliseconds, if the strategy
     /// learns and all nodes have the same number of ranks. If there is nothing to gain, for example on a single node, nothing is
     /// compressed.
     ///
     /// # Errors
-    /// [`Error::Disagreement`] on every rank if settings or versions differ; [`Error::InterCommunicator`]; [`Error::Settings`] for
-    /// [`Strategy::Guided`] without a record.
+    /// [`Error::Disagreement`] on every rank if settings or versions differ; [`Error::InterCommunicator`]; [`Error::Settings`] on a rank whose
+    /// settings have a wrong value ([`Settings::check`]).
     pub fn new<C: Communicator + ?Sized>(of: &C, settings: &Settings) -> Result<Self> {
         Self::start(of, Ok(settings.clone()))
     }
@@ -59,10 +69,7 @@ impl CompressedCommunicator {
         if of.test_inter() {
             return Err(Error::InterCommunicator);
         }
-        let settings = settings.and_then(|settings| match &settings.guide {
-            None if settings.strategy == Strategy::Guided => Err(SettingsError::NoGuide),
-            _ => Ok(settings),
-        });
+        let settings = settings.and_then(|settings| settings.check().map(|()| settings));
         let mut comm = of.duplicate();
         // The shim gives the same answer on all ranks, so all of them do this.
         let settings = match settings {
@@ -74,7 +81,7 @@ impl CompressedCommunicator {
         let layer = unsafe { mpress_layer::attach(comm.as_raw().0 as _, &settings) };
         let unused = Engine::new(&settings?, &Knowledge::default(), None);
         let layer = layer.map_err(|error| match error {
-            AttachError::Disagreement => Error::Disagreement,
+            AttachError::Disagreement(why) => Error::Disagreement(why),
             AttachError::Unsupported(why) => Error::Unsupported(why),
             AttachError::Mpi(code) => mpi_error(code),
         })?;
@@ -84,7 +91,9 @@ impl CompressedCommunicator {
     }
 
     /// Statistics of the messages that methods of this crate sent and received on this communicator: messages of at least 1024 bytes, to
-    /// and from ranks to which frames may be sent.
+    /// and from ranks to which frames may be sent. All zero if nothing may be compressed, for example on a single node, and under `mpress run`,
+    /// where the shim compresses, and reports. [`Stats::raw`] says why messages were sent raw. With the strategy `measure`, which sends all
+    /// of them raw, [`wire_bytes`](crate::Line::wire_bytes) are those that `adaptive` would have sent.
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.context.engine().stats()

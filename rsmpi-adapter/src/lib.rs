@@ -16,7 +16,10 @@ pub use collectives::CompressedCollectives;
 pub use communicator::CompressedCommunicator;
 pub use destination::CompressedDestination;
 pub use error::{Error, Result};
-pub use mpress::{FrameError, Kind, Line, SameNode, Settings, SettingsError, Stats, Strategy};
+pub use mpress::{
+    Codecs, Destination, Engine, FrameError, Kind, Line, Predict, RawReason, Reduce, Report, SameNode,
+    Settings, SettingsError, Stats, Strategy, Streams, selector::SizeClass,
+};
 pub use request::{Request, wait_any};
 pub use root::CompressedRoot;
 pub use source::{CompressedSource, compressed_send_receive_into, compressed_send_receive_into_with_tags};

@@ -19,7 +19,8 @@ struct Operation {
     context: Arc<Context>,
 }
 
-/// A pending operation, like [`mpi::request::Request`], registered with one of rsmpi's scopes ([`mpi::request::scope`]).
+/// A pending operation, like [`mpi::request::Request`], registered with one of rsmpi's scopes ([`mpi::request::scope`]). rsmpi's `WaitGuard`,
+/// `CancelGuard` and `RequestCollection` do not take it; a `Vec` and [`wait_any`] do for the latter.
 ///
 /// A receive has its message in the buffer only after [`wait`](Self::wait) or [`test`](Self::test), which decode it. Dropping a request
 /// waits and decodes, so that no message is lost. If the message is damaged or too long, the drop panics, because it cannot return the

@@ -17,12 +17,13 @@ use std::sync::Arc;
 /// Receives messages from a process, or from any process, of a [`CompressedCommunicator`](crate::CompressedCommunicator), sent by a method
 /// of [`CompressedDestination`](crate::CompressedDestination) or of rsmpi.
 ///
-/// Probes are rsmpi's own. They report the length on the wire, which for a frame is less than the length of its message. If the length is
-/// not known, use [`compressed_receive_vec`](Self::compressed_receive_vec).
+/// Probes are rsmpi's own. They see the frame of a compressed message, of a long one the first chunk: the count is not that of the message's
+/// elements, and is `MPI_UNDEFINED` if the frame is not a whole number of them. If the length is not known, use [`compressed_receive_vec`](Self::compressed_receive_vec).
 ///
 /// # Errors
 /// All methods: [`Error::NotCompressed`]; [`Error::Frame`] for a damaged frame; [`Error::Truncated`] for a compressed message that does not
-/// fit the buffer; [`Error::Memory`]; and errors of the MPI if the communicator's error handler returns.
+/// fit the buffer; [`Error::Memory`]; and errors of the MPI if the communicator's error handler returns. An uncompressed message that does
+/// not fit is an error of the MPI, which by default ends the program.
 #[allow(clippy::missing_errors_doc, reason = "here, of all methods")]
 pub trait CompressedSource: Source {
     /// Receives a single value, as [`Source::receive_with_tag`].

@@ -154,7 +154,16 @@ fn ranks_that_disagree_are_an_error_on_all() {
     let Some(rig) = Rig::new() else { return };
     let rank = r#"[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ]"#;
     let differ = rig.fail(2, "broadcast", &format!(r#"{rank} && export MPRESS_THREADS=2; exec "$0""#));
-    assert!(differ.contains("Disagreement"), "{differ}");
+    assert!(differ.contains("the ranks have different settings of mpress"), "{differ}");
     let wrong = rig.fail(2, "broadcast", &format!(r#"{rank} && export MPRESS_REPORT=loud; exec "$0""#));
-    assert!(wrong.contains("Disagreement") || wrong.contains("loud"), "{wrong}");
+    assert!(wrong.contains("some ranks have wrong settings") || wrong.contains("loud"), "{wrong}");
+}
+
+/// Rank 0 waits for rank 1, which has wrong arguments.
+#[test]
+fn an_error_on_one_rank_ends_the_job() {
+    let Some(rig) = Rig::new() else { return };
+    let rank = r#"[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ]"#;
+    let said = rig.fail(2, "ping_pong", &format!(r#"{rank} && set -- many; exec "$0" "$@""#));
+    assert!(said.contains("rank 1: invalid digit"), "{said}");
 }

@@ -40,7 +40,7 @@ const RSMPI: Page = Page {
     path: "rsmpi-adapter/README.md",
     parts: &[("", "app")],
     // What is compressed does not depend on how fast the code is, so it need not be optimised, which would take most of the time.
-    env: &[("MPRESS_STRATEGY", "fixed:diffpack-balanced"), ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")],
+    env: &[("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")],
 };
 
 /// The folder in which a reader has a copy of the workspace.

@@ -41,7 +41,8 @@ pub(super) fn judge(ranks: &[Facts], run: bool) -> Vec<Finding> {
     findings.extend(tools(ranks));
     if !run {
         findings.push(Finding::Note(
-            "start: the command does not use mpress; put `mpress run --` before the program".to_owned(),
+            "start: put `mpress run --` before the program, unless it compresses by itself (mpress-rsmpi)"
+                .to_owned(),
         ));
     }
     findings.extend(settings(ranks));
@@ -250,6 +251,16 @@ mod tests {
             "{text:?}"
         );
         assert!(text.last().unwrap().contains("would be compressed"), "{text:?}");
+    }
+
+    #[test]
+    fn a_command_without_run_may_be_meant() {
+        let findings = judge(&[facts(0, "n0"), facts(1, "n1")], false);
+        let said: Vec<_> = findings.iter().map(ToString::to_string).collect();
+        let found = said.iter().any(|line| {
+            line.starts_with("note  start: put `mpress run --` before") && line.contains("mpress-rsmpi")
+        });
+        assert!(found, "{said:?}");
     }
 
     #[test]

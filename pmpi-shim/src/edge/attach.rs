@@ -19,8 +19,8 @@ use std::ffi::c_int;
 /// Why a layer could not be attached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttachError {
-    /// The ranks have different versions or settings, or one has invalid settings.
-    Disagreement,
+    /// The ranks have different versions or settings, or one has invalid settings, for this reason.
+    Disagreement(String),
     /// The layer does not support this MPI, for this reason.
     Unsupported(String),
     /// An error code of the MPI.
@@ -57,8 +57,9 @@ pub unsafe fn attach(
         }
         // If the MPI lacks a function, the calls above may have failed because of that.
         (.., Some(doubt)) => return Err(AttachError::Unsupported(doubt)),
-        (_, _, Err(code), None) => return Err(code.into()),
-        (_, _, Ok(_), None) => return Err(AttachError::Disagreement),
+        (_, Err(code), ..) | (_, _, Err(code), None) => return Err(code.into()),
+        (Err(why), ..) => return Err(AttachError::Disagreement(why.to_string())),
+        (_, _, Ok(Agreement::Doubtful(why)), None) => return Err(AttachError::Disagreement(why)),
     };
     if settings.disable {
         return Ok(None);

@@ -1,6 +1,7 @@
 //! A block of a broadcast or all-gather on its way: which of its chunks are here, and in which form it comes.
 
 use super::Part;
+use crate::messages::error::truncated;
 use crate::operations::state::Shim;
 use mpress::{Buffer, Destination, Kind, Outgoing, Strategy, Stream, Tail, waiting};
 use std::collections::VecDeque;
@@ -21,6 +22,7 @@ pub(super) enum Form {
     /// Uncompressed, as always within a node.
     Raw,
     Stream(Stream),
+    /// Damaged, or longer than here: the code of this error.
     Damaged(c_int),
     /// Its owner could not send it: its chunks are empty.
     Nothing,
@@ -94,7 +96,9 @@ impl Block {
             form => self.land(shim, form, index, &wire),
         };
         if !landed {
-            self.form = Form::Damaged(shim.damaged);
+            let end = self.range(index).start + wire.len();
+            let is_long = matches!(self.form, Form::Raw) && end > self.len;
+            self.form = Form::Damaged(if is_long { truncated(end, self.len) } else { shim.damaged });
         }
         self.here = index + 1;
         if self.goes_on {
@@ -133,6 +137,9 @@ impl Block {
             return Form::Raw;
         }
         let stream = shim.engine.open(wire).ok().and_then(|frame| frame.stream());
+        if let Some(long) = stream.filter(|stream| stream.id() == id && stream.raw_len() > self.len) {
+            return Form::Damaged(truncated(long.raw_len(), self.len));
+        }
         let is_this = |stream: &Stream| {
             stream.id() == id && stream.raw_len() == self.len && stream.range(0) == self.range(0)
         };

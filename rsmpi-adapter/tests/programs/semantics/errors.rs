@@ -4,15 +4,17 @@ use crate::Job;
 use crate::data::{bytes, doubles};
 use mpi::traits::*;
 use mpress_rsmpi::{
-    CompressedCommunicator, Error, Settings, Strategy, compressed_send_receive_into, traits::*,
+    CompressedCommunicator, Error, Settings, Strategy, Streams, compressed_send_receive_into, traits::*,
 };
 
 pub(crate) fn check(job: &Job) {
     misuse(job);
     disagreement(job);
+    wrong_settings(job);
     elements(job);
     if job.framed {
         truncated(job);
+        short_broadcast(job);
         damaged(job);
     }
 }
@@ -47,12 +49,24 @@ fn misuse(job: &Job) {
 fn disagreement(job: &Job) {
     let threads = 1 + usize::from(job.world.rank() == 0);
     let outcome = CompressedCommunicator::new(&job.plain, &Settings { threads, ..Settings::default() });
-    assert!(matches!(outcome, Err(Error::Disagreement)) || job.world.size() == 1);
+    let is_said = matches!(&outcome, Err(Error::Disagreement(why)) if why.contains("different settings"));
+    assert!(is_said || job.world.size() == 1);
     let guided = Settings { strategy: Strategy::Guided, ..Settings::default() };
     assert!(matches!(CompressedCommunicator::new(&job.plain, &guided), Err(Error::Settings(_))));
     let off = Settings { strategy: Strategy::Off, ..Settings::default() };
     let off = CompressedCommunicator::new(&job.plain, &off).unwrap();
     assert!((0..off.size()).all(|rank| !off.compresses_with(rank)));
+}
+
+/// Values set by the program are checked like those of variables.
+fn wrong_settings(job: &Job) {
+    for wrong in [
+        Settings { threads: 0, ..Settings::default() },
+        Settings { threshold: 8, ..Settings::default() },
+        Settings { streams: Streams::From(8), ..Settings::default() },
+    ] {
+        assert!(matches!(CompressedCommunicator::new(&job.plain, &wrong), Err(Error::Settings(_))));
+    }
 }
 
 /// Bytes that are not a whole number of doubles; the message is received anyway.
@@ -84,6 +98,21 @@ fn truncated(job: &Job) {
         assert_eq!(outcome.err(), Some(Error::Truncated { message: 80_000, room: 79_992 }));
         send.wait().unwrap();
     });
+}
+
+/// A broadcast in chunks, compressed or not, is longer than the buffers of the ranks that are not its root.
+fn short_broadcast(job: &Job) {
+    let root = job.world.process_at_rank(0);
+    let len = 100_000;
+    for smooth in [true, false] {
+        let mut x = doubles(smooth, 0, len);
+        x.truncate(len - usize::from(job.world.rank() > 0));
+        let outcome = root.compressed_broadcast_into(&mut x[..]);
+        match job.world.rank() {
+            0 => assert_eq!(outcome, Ok(())),
+            _ => assert_eq!(outcome, Err(Error::Truncated { message: len * 8, room: len * 8 - 8 })),
+        }
+    }
 }
 
 /// A frame is altered in transit: plain rsmpi receives it and sends it on.
