@@ -49,7 +49,7 @@ pub(super) fn verdict(
     }
     let (why, seconds) =
         (if tried { "trials differ too much" } else { "too few trials" }, about.time.as_secs_f64());
-    let decimals = usize::from(seconds < 10.0);
+    let decimals = [10.0, 1.0, 0.1].into_iter().filter(|least| seconds < *least).count();
     format!("{bytes}; {estimate}, not confirmed by the clock: {why} in {seconds:.decimals$} s")
 }
 
@@ -88,8 +88,8 @@ mod tests {
             (
                 -0.1,
                 false,
-                0.4,
-                "lost an estimated 5.0 % of communication time, not confirmed by the clock: too few trials in 0.4 s",
+                0.041,
+                "lost an estimated 5.0 % of communication time, not confirmed by the clock: too few trials in 0.041 s",
             ),
             (0.0, false, 11.3, ""),
         ] {
