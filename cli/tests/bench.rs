@@ -185,6 +185,9 @@ fn what_fails_is_said() {
         assert!(stderr.starts_with("mpress: ") && stderr.contains(words), "{stderr}");
     };
     fails(&["--", "env", "./app"], "the command failed without mpress (exit status: 3)");
+    let dir = place("always", "exit 3");
+    let stderr = bench(&dir, &["--", "env", "./app"]).2;
+    assert_eq!(stderr, "mpress: the command failed without mpress (exit status: 3)\n");
     fails(&["--", "env", "./apq"], "no program found in the command: `env ./apq` (did you mean ./app?)");
     fails(&["--", "/no/such/launcher", "./app"], "`/no/such/launcher` cannot be started");
     fails(&["--", "env", "./app", ":", "./app"], "several programs");

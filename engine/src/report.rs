@@ -7,6 +7,7 @@ mod clock;
 mod program;
 mod tables;
 mod text;
+mod verdict;
 
 pub use ahead::Ahead;
 pub use calls::{Call, Communicator, InMpi};
@@ -15,7 +16,7 @@ pub use program::program_name;
 pub use tables::{Subject, Tables, communicators};
 
 use crate::engine::{Destination, Engine};
-use crate::settings::{SameNode, Settings};
+use crate::settings::Settings;
 use crate::stats::{Line, RawReason, Stats};
 use mpress_codec::Kind;
 use mpress_selector::Thresholds;
@@ -248,6 +249,11 @@ impl Share {
         Gain { predicted_s: seconds(0), measured_s: seconds(1), raw_s: seconds(2), clock }
     }
 
+    /// Whether any process made enough trials by the clock for a result.
+    fn has_tried(&self) -> bool {
+        self.words[3] > 0
+    }
+
     /// The counters, of the codecs of this engine.
     fn stats(&self, engine: &Engine) -> Stats {
         engine.stats().with_words(&self.words[GAINS..])
@@ -319,7 +325,7 @@ impl JobReport {
             passed: about.passed.iter().filter(|passed| passed.count > 0).cloned().collect(),
             prediction: about.prediction,
             in_mpi: about.in_mpi.clone(),
-            verdict: verdict(&total, &gain, about, settings),
+            verdict: verdict::verdict(&total, &gain, sum.has_tried(), about, settings),
         }
     }
 
@@ -410,41 +416,5 @@ fn threshold(thresholds: &Thresholds) -> Threshold {
         messages: thresholds.messages,
         smallest: (!empty).then_some(thresholds.smallest as u64),
         end: (thresholds.end != usize::MAX).then_some(thresholds.end as u64),
-    }
-}
-
-/// With less communication than this, in seconds over all ranks, a percentage is meaningless: a single trial of a codec is a large part of it.
-const WORTH_A_WORD_S: f64 = 1e-3;
-
-/// A smaller percentage is rounded to 0.0.
-const SHOWN: f64 = 0.05;
-
-fn verdict(total: &Counts, gain: &Gain, about: &About, settings: &Settings) -> String {
-    if total.messages == 0 && about.nodes == 1 && settings.same_node == SameNode::Pass {
-        return "all ranks are on one node, where messages are not compressed (unless MPRESS_SAME_NODE=compress)".into();
-    }
-    if total.messages == 0 {
-        let most = about.passed.iter().filter(|passed| passed.count > 0).max_by_key(|passed| passed.bytes);
-        return most.map_or_else(
-            || "no message was long enough to be compressed".into(),
-            |most| format!("nothing was compressed: {}", most.text()),
-        );
-    }
-    let saved = (1.0 - 1.0 / total.ratio()) * 100.0;
-    let would = if settings.strategy == crate::Strategy::Measure { "would have " } else { "" };
-    let bytes =
-        if saved >= SHOWN { format!("{would}saved {saved:.1} % of bytes") } else { "saved no bytes".into() };
-    if let Some(clock) = gain.clock {
-        return format!("{bytes}; {}", clock.text());
-    }
-    let part = gain.measured_s / gain.raw_s * 100.0;
-    if gain.raw_s < WORTH_A_WORD_S || part.abs() < SHOWN {
-        bytes
-    } else if part > 0.0 {
-        let judged = settings.clock && settings.strategy == crate::Strategy::Adaptive;
-        let unconfirmed = if judged { ", not confirmed by the clock" } else { "" };
-        format!("{bytes}; estimated {part:.1} % of communication time{unconfirmed}")
-    } else {
-        format!("{bytes}; {would}lost an estimated {:.1} % of communication time", -part)
     }
 }

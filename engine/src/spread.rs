@@ -1,6 +1,7 @@
 //! The collective operations that need not be left to the MPI, although it is unknown in advance which messages compress: those that can be done with
 //! direct messages from the owners of the data to all receivers, without leaving a node more often than with the MPI's own algorithm.
 
+use crate::engine::Destination;
 use crate::hierarchy::Hierarchy;
 
 /// The distribution of a communicator's ranks over nodes.
@@ -22,6 +23,12 @@ impl Spread {
     #[must_use]
     pub fn hierarchy(&self) -> &Hierarchy {
         &self.hierarchy
+    }
+
+    /// The destination of a message from one of the ranks to all others: another node, if there is one.
+    #[must_use]
+    pub fn farthest(&self) -> Destination {
+        if self.hierarchy.nodes() > 1 { Destination::OtherNode } else { Destination::SameNode }
     }
 
     /// Whether this root may send a broadcast to each rank directly. Open MPI's nonblocking broadcast does this for up to 4 ranks, and otherwise uses
@@ -75,6 +82,12 @@ mod tests {
         assert_eq!(both(&[0, 0, 0, 0, 4, 4, 4, 4]), [(false, false), (true, true)]);
         assert_eq!(both(&[7, 6, 5, 4, 3]), [(false, true); 2]);
         assert!(Spread::new(&[0, 1, 1, 1], false).may_broadcast(2), "one rank elsewhere");
+    }
+
+    #[test]
+    fn a_message_to_all_leaves_the_node_if_there_is_another() {
+        assert_eq!(Spread::new(&[3, 3, 3], true).farthest(), Destination::SameNode);
+        assert_eq!(Spread::new(&[0, 0, 2], true).farthest(), Destination::OtherNode);
     }
 
     #[test]

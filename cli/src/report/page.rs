@@ -241,7 +241,7 @@ fn gains(xml: &mut Xml, report: &JobReport) {
     heading(xml, "Gain: predicted, and from the results");
     let would = if is_measured_only(report) { "that would have been " } else { "" };
     let whole = format!(
-        "Seconds {would}saved on the way to other nodes, summed over ranks. Percent are of the {} that sending all raw would have taken.",
+        "Seconds {would}saved in messages, summed over ranks. Percent are of the {} that sending all raw would have taken.",
         time(gain.raw_s)
     );
     xml.leaf("p", &[], &whole);

@@ -256,7 +256,7 @@ fn gain(gain: &Gain) -> Table {
         rows.push(vec![clock.text(), NONE.into(), NONE.into()]);
     }
     Table {
-        title: "Estimated time of messages to other nodes, over all ranks".into(),
+        title: "Estimated time of messages, over all ranks".into(),
         columns: vec!["", "seconds", "of all raw"],
         names: 1,
         rows,

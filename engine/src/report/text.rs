@@ -127,7 +127,7 @@ impl JobReport {
         let gain = &self.gain;
         let _ = writeln!(
             text,
-            "gain over {:.3} s of sending raw between nodes: predicted {:.3} s, estimated from the results {:.3} s",
+            "gain over {:.3} s of sending raw: predicted {:.3} s, estimated from the results {:.3} s",
             gain.raw_s, gain.predicted_s, gain.measured_s
         );
         if let Some(clock) = &gain.clock {

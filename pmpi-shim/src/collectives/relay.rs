@@ -67,7 +67,7 @@ impl Shim {
         if let Some(own) =
             relay.blocks.iter_mut().find(|block| block.owner == group.rank().unsigned_abs() as usize)
         {
-            own.encode(self, group.strategy, kind, id);
+            own.encode(self, group, kind, id);
         }
         progress::until(self, || {
             while relay.step() {}

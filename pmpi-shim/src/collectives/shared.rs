@@ -18,7 +18,7 @@ use crate::mpi::open;
 use crate::mpi::span::{Envelope, Span};
 use crate::mpi::sys::*;
 use crate::operations::state::Shim;
-use mpress::{Buffer, HEADER_LEN, Strategy};
+use mpress::{Buffer, HEADER_LEN};
 use std::ffi::c_int;
 use std::slice;
 use std::sync::Arc;
@@ -41,7 +41,8 @@ pub(super) fn bcast(
 ) -> Result<Handed, Error> {
     let message = Envelope::new(span, root, 0, comm);
     let raw = shim.raw_word();
-    let wire = if peers.rank == root { shim.shared_frame(&message, peers.strategy()) } else { None };
+    let (to, strategy) = (peers.spread.farthest(), peers.strategy());
+    let wire = if peers.rank == root { shim.shared_frame(&message, to, strategy) } else { None };
     let mut len = wire.as_ref().map_or(raw, |wire| wire.len() as u64);
     // SAFETY: a number.
     called(unsafe { open::MPI_Bcast((&raw mut len).cast(), 1, UINT64_T, root, comm) })?;
@@ -118,7 +119,7 @@ pub(super) fn allgather(
     let span = if mine.is_in_place() { blocks.of(peers.rank) } else { mine };
     let room = shim.engine.buffer(lens.iter().sum());
     let raw = shim.raw_word();
-    let wire = shim.own_block(&Envelope::new(span, peers.rank, 0, comm), peers.strategy());
+    let wire = shim.own_block(&Envelope::new(span, peers.rank, 0, comm), peers);
     let said = match (&wire, &room) {
         (Ok((wire, true)), Some(_)) => wire.len() as u64,
         (Ok((_, false)), Some(_)) => raw,
@@ -185,10 +186,9 @@ impl Shim {
         if self.engine.is_on_trial() { ON_TRIAL } else { RAW }
     }
 
-    /// What a rank sends in an all-gather, and whether it is a frame. `strategy`: that of the communicator,
-    /// if it has its own.
-    fn own_block(&self, message: &Envelope, strategy: Option<Strategy>) -> Result<(Arc<Wire>, bool), c_int> {
-        match self.shared_frame(message, strategy) {
+    /// What a rank sends in an all-gather, and whether it is a frame.
+    fn own_block(&self, message: &Envelope, peers: &Peers) -> Result<(Arc<Wire>, bool), c_int> {
+        match self.shared_frame(message, peers.spread.farthest(), peers.strategy()) {
             Some(wire) => Ok((wire, true)),
             None => Ok((self.plain_copy(&message.span, message.span.bytes().unwrap_or(0))?, false)),
         }

@@ -84,7 +84,8 @@ impl<'a> Start<'a> {
         let (group, messages) = (self.group, &mut self.messages);
         let message = group.message(span, group.rank());
         let dests = dests.map(|rank| group.peers.world_rank(rank));
-        send::start_to_each(self.shim, &message, group.strategy, dests, |started| {
+        let how = (group.peers.spread.farthest(), group.strategy);
+        send::start_to_each(self.shim, &message, how, dests, |started| {
             messages.sends.extend(kept(&mut messages.outcome, group.program, started));
         });
     }

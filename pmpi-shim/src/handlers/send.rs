@@ -13,7 +13,7 @@ use crate::operations::active::{Active, Finish};
 use crate::operations::persistent::Mode;
 use crate::operations::state::Shim;
 use crate::progress;
-use mpress::{Outgoing, Strategy, Tail, waiting};
+use mpress::{Destination, Outgoing, Strategy, Tail, waiting};
 use std::ffi::c_int;
 use std::sync::Arc;
 
@@ -207,16 +207,16 @@ pub(crate) fn start(
     as_is(mode, message)
 }
 
-/// Starts sends of one message to several ranks, encoded at most once, and passes each to `started`.
-/// `strategy`: that of its communicator, if it has its own.
+/// Starts sends of one message to several ranks, the farthest of them at `to`, encoded at most once, and
+/// passes each to `started`. `strategy`: that of its communicator, if it has its own.
 pub(crate) fn start_to_each(
     shim: &Shim,
     message: &Envelope,
-    strategy: Option<Strategy>,
+    (to, strategy): (Destination, Option<Strategy>),
     dests: impl Iterator<Item = c_int>,
     mut started: impl FnMut(Result<Active, Error>),
 ) {
-    let wire = shim.shared_frame(message, strategy);
+    let wire = shim.shared_frame(message, to, strategy);
     for dest in dests {
         let message = Envelope { peer: dest, ..*message };
         started(match wire.as_ref().filter(|_| shim.candidate(&message).is_ok()) {

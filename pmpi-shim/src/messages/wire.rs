@@ -186,17 +186,21 @@ impl Context {
         })
     }
 
-    /// The frame of a message to many ranks, some of them on other nodes, if it is worth one. The MPI must
+    /// The frame of a message to many ranks, the farthest of them at `to`, if it is worth one. The MPI must
     /// not refuse the message. `strategy`: that of its communicator, if it has its own.
-    pub(crate) fn shared_frame(&self, message: &Envelope, strategy: Option<Strategy>) -> Option<Arc<Wire>> {
+    pub(crate) fn shared_frame(
+        &self,
+        message: &Envelope,
+        to: Destination,
+        strategy: Option<Strategy>,
+    ) -> Option<Arc<Wire>> {
         let len = message.span.bytes().filter(|len| *len >= self.threshold)?;
         // Only the MPI may read it.
         if device::is_device(message.span.ptr()) {
             return None;
         }
         self.sample_collective(&message.span, None);
-        let (to, dest) = (Destination::OtherNode, UNDEFINED);
-        self.frame(&Candidate { message: *message, len, to, dest, strategy })
+        self.frame(&Candidate { message: *message, len, to, dest: UNDEFINED, strategy })
     }
 
     /// A message packed here, if that is faster than sending it unchanged: the test of figure 5 of the paper

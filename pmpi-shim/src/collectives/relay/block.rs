@@ -1,9 +1,9 @@
 //! A block of a broadcast or all-gather on its way: which of its chunks are here, and in which form it comes.
 
-use super::Part;
+use super::{Group, Part};
 use crate::messages::error::truncated;
 use crate::operations::state::Shim;
-use mpress::{Buffer, Destination, Kind, Outgoing, Strategy, Stream, Tail, waiting};
+use mpress::{Buffer, Kind, Outgoing, Stream, Tail, waiting};
 use std::collections::VecDeque;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
@@ -148,7 +148,7 @@ impl Block {
     }
 
     /// Starts to encode this rank's own block, if it is worth it: the first chunk at once.
-    pub(super) fn encode(&mut self, shim: &Shim, strategy: Option<Strategy>, kind: Kind, id: u32) {
+    pub(super) fn encode(&mut self, shim: &Shim, group: &Group<'_>, kind: Kind, id: u32) {
         self.here = self.chunks();
         self.form = Form::Raw;
         if self.at.is_null() {
@@ -157,7 +157,8 @@ impl Block {
             // SAFETY: the block, which the program lends for the collective.
             let raw = unsafe { slice::from_raw_parts(self.at, self.len) };
             let begun = waiting::coding(|| {
-                let considered = shim.engine.consider(strategy, kind, Destination::OtherNode, self.len)?;
+                let to = group.peers.spread.farthest();
+                let considered = shim.engine.consider(group.strategy, kind, to, self.len)?;
                 Some(shim.engine.begin(considered, raw, id, self.chunk))
             });
             if let Some(Outgoing::Stream(head, tail)) = begun {
