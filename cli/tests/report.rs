@@ -127,7 +127,8 @@ fn a_report_is_printed_and_made_a_page() {
     for title in [
         "Bytes by element kind and codec",
         "Shares of codecs",
-        "Bytes to other nodes by length",
+        "Messages inside the node, by length",
+        "Bytes to other nodes, by length",
         "Gain",
         "Time in MPI by peer",
     ] {

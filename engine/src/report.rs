@@ -165,6 +165,18 @@ pub struct DestinationCounts {
     pub sizes: Vec<SizeCounts>,
 }
 
+impl DestinationCounts {
+    /// Where its messages went, for titles: `inside the node`, or `to other nodes`.
+    #[must_use]
+    pub fn place(&self) -> String {
+        if self.destination == Destination::SameNode.name() {
+            "inside the node".to_owned()
+        } else {
+            format!("to {}", self.destination)
+        }
+    }
+}
+
 /// Counted messages of a size class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SizeCounts {

@@ -205,9 +205,9 @@ fn by_length(xml: &mut Xml, report: &JobReport, to: &DestinationCounts) {
         vec![Bar { class: "c0", value: counts.messages as f64, label }]
     };
     let whole = |value: f64| if value < 1e9 { count(value as i64) } else { format!("{value:.0e}") };
-    heading(xml, &format!("Messages to {} by length", to.destination));
+    heading(xml, &format!("Messages {}, by length", to.place()));
     columns(xml, "Messages by length", &classes(&messages), whole, 1.0);
-    heading(xml, &format!("Bytes to {} by length", to.destination));
+    heading(xml, &format!("Bytes {}, by length", to.place()));
     raw_and_wire(xml, report);
     columns(xml, "Raw and wire bytes by length", &classes(&both), bytes, 1.0);
 }

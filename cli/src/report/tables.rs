@@ -125,7 +125,7 @@ fn saved(counts: &Counts) -> String {
 pub(super) fn tables(report: &JobReport) -> Vec<Table> {
     let mut tables = vec![by_codec(report), by_reason(report)];
     for to in &report.destinations {
-        tables.push(by_length(&format!("Messages to {} by length", to.destination), &to.sizes, &to.total));
+        tables.push(by_length(&format!("Messages {}, by length", to.place()), &to.sizes, &to.total));
     }
     tables.extend(report.windows.iter().map(window));
     tables.push(gain(&report.gain));

@@ -86,7 +86,7 @@ impl JobReport {
                 writeln!(text, "referring to earlier messages: {messages} messages, {raw} raw, {wire} sent");
         }
         for to in &self.destinations {
-            heading(text, &format!("to {}", to.destination));
+            heading(text, &to.place());
             for size in &to.sizes {
                 row(text, &format!("from {}", bytes(size.from)), &size.counts);
             }
