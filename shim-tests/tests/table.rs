@@ -107,9 +107,9 @@ fn each_shim_has_a_function_for_each_call_and_needs_no_mpi_but_open_mpis() {
 /// The page, generated from the table.
 fn page(sections: &[Section<'_>]) -> String {
     let mut page = "# The calls that the shim wraps\n\n\
-        Made from `pmpi-shim/src/calls.txt`. Without MPI_ in front of the names; with them go their large-count forms (..._c), where the MPI has\n\
-        them, and the names that begin with PMPI. A test holds this page against the table, and the table against what is exported.\n\n\
-        | calls | | what becomes of them |\n| --- | --- | --- |\n"
+        Made from `pmpi-shim/src/calls.txt`; a test compares this page, that table and the exported functions. Names are without `MPI_`. Each call\n\
+        includes its large-count form (`..._c`), if the MPI has one, and its `PMPI_` name.\n\n\
+        | calls | | what mpress does |\n| --- | --- | --- |\n"
         .to_owned();
     let row = |page: &mut String, section: &Section<'_>| {
         let names: Vec<_> = section.calls.iter().map(|call| format!("`{call}`")).collect();
@@ -120,17 +120,14 @@ fn page(sections: &[Section<'_>]) -> String {
         |section: &&Section<'_>| matches!(section.treatment, Treatment::Passed | Treatment::Advancing);
     sections.iter().filter(|section| !is_passed(section)).for_each(|section| row(&mut page, section));
     for (treatment, what) in [
-        (Treatment::Passed, "Passed to the MPI as they come, and counted for the report:"),
-        (
-            Treatment::Advancing,
-            "Passed to the MPI as they come, after what the program has begun has been advanced:",
-        ),
+        (Treatment::Passed, "Passed to the MPI unchanged, and counted for the report:"),
+        (Treatment::Advancing, "Passed to the MPI unchanged, after mpress has advanced pending operations:"),
     ] {
         page += &format!("\n{what}\n\n| calls | |\n| --- | --- |\n");
         let of = sections.iter().filter(|section| section.treatment == treatment);
         of.for_each(|section| row(&mut page, section));
     }
-    page + "\nAll other calls are not touched.\n"
+    page + "\nNo other call is wrapped.\n"
 }
 
 #[test]
