@@ -1,4 +1,4 @@
-//! Counts the bytes that a message layer keeps in its own memory until they have been sent, or received.
+//! Counts the bytes that a message layer keeps in its own memory until they are sent or received.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! The codecs: the rows of the table that engines are made with.
+//! The codecs: the rows of an engine's table.
 
 #[cfg(test)]
 pub(crate) mod elsewhere;

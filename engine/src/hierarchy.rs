@@ -1,5 +1,5 @@
-//! The ranks of a communicator by node, and the ranks that combine data in a two-step reduction: first inside each node, so that no element leaves a
-//! node more than once for another node.
+//! The ranks of a communicator by node, and the ranks that combine data in a two-step reduction. The first step is inside each node, so each element
+//! goes at most once from one node to another.
 
 mod relay;
 

@@ -1,5 +1,5 @@
-//! The start of a job: the agreement that processes need before they exchange frames, and what an engine knows before the first frame. The caller
-//! sends the messages for both.
+//! The start of a job: processes agree before they exchange frames, and an engine gets its knowledge before the first frame. The caller sends the
+//! messages for both.
 
 mod host;
 

@@ -1,4 +1,4 @@
-//! The links that jobs have found, kept for later jobs on the same nodes. Format: `docs/format/heuristics.md`.
+//! The links that jobs have measured, kept for later jobs on the same nodes. Format: `docs/format/heuristics.md`.
 
 use crate::knowledge::{self, File};
 use mpress_selector::Link;

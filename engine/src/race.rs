@@ -1,6 +1,6 @@
-//! Which collectives a message layer performs itself, and which it leaves to the MPI: by a vote or the result of a call, valid for some calls
-//! ([`Outcome`]), or by a race for the shortest time ([`Race`]). All processes count the same calls, and so take the same decisions; the caller
-//! exchanges what they must know of each other.
+//! Decides which collectives a message layer performs itself, and which it leaves to the MPI: by a vote or the result of a call, valid for some calls
+//! ([`Outcome`]), or by a race for the shortest time ([`Race`]). All processes count the same calls, so their decisions are equal. The caller
+//! exchanges what the processes must know of each other.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -1,5 +1,5 @@
-//! The collective operations that need not be left to the MPI, although it is unknown in advance which messages compress: those that can be done with
-//! direct messages from the owners of the data to all receivers, without leaving a node more often than with the MPI's own algorithm.
+//! Decides which collective operations need not be left to the MPI, although it is unknown in advance which messages compress. These are the ones in
+//! which the owners of the data can send it directly to all receivers, without leaving a node more often than the MPI's own algorithm.
 
 use crate::engine::Destination;
 use crate::hierarchy::Hierarchy;

@@ -1,4 +1,4 @@
-//! How it is decided which messages are compressed, and with which codec.
+//! Strategies: the rules that decide which messages are compressed, and with which codec.
 
 use crate::codecs::{Codec, Codecs};
 use std::fmt;

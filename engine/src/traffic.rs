@@ -1,4 +1,4 @@
-//! Measures how long a process waits for frames, from which the selector learns the bandwidth.
+//! Measures how long a process waits for frames; the selector learns the bandwidth from this.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};

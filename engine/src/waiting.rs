@@ -1,7 +1,7 @@
-//! Measures how long a process waits for long messages, from which the selector learns the bandwidth: a message layer makes its waiting calls with
+//! Measures how long a process waits for long messages; the selector learns the bandwidth from this. A message layer makes its waiting calls with
 //! [`during`], and reports what was sent, received, encoded and decoded in them.
 //!
-//! Only waiting calls in which long frames were completely sent or received count ([`Engine::waited`]). The time for encoding and decoding in these
+//! A waiting call counts only if long frames were completely sent or received in it ([`Engine::waited`]). The time for encoding and decoding in these
 //! calls is subtracted. For messages in chunks, [`Pace`] measures how fast they arrive ([`Engine::arrived`]).
 
 mod pace;

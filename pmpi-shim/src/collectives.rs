@@ -1,11 +1,10 @@
-//! The collectives that move data (`MPI_Bcast`, `MPI_Alltoall` and their like), and reductions: where they
-//! are made, and on which communicator. `README.md`, "collectives", has the ways in which they are made, and
-//! why.
+//! The collectives that move data (`MPI_Bcast`, `MPI_Alltoall` and so on), and reductions: whether the layer
+//! or the MPI makes them, and on which communicator. `README.md`, "collectives", describes the ways, and why.
 //!
 //! All ranks of a communicator must do a collective in the same way. So the choice between the layer and the
 //! MPI depends only on what all ranks know: the settings, the locations of the ranks, and lengths that are
-//! the same everywhere. Whether a message of a collective is compressed is decided by its sender, as usual;
-//! receivers recognise frames, or are told lengths.
+//! the same everywhere. The sender decides whether a message of a collective is compressed, as usual;
+//! receivers recognise frames, or get the lengths.
 //!
 //! Every call takes the same steps. First, what all ranks know may leave the call to the MPI. Next, if the
 //! MPI refuses this rank's arguments ([`refused`]), the MPI's own call reports that. Last, the ranks decide

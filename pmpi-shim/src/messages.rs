@@ -1,5 +1,5 @@
-//! Messages on the wire: raw, in a frame, or as a stream of chunks. Also what must be known for them about
-//! the job, its communicators and datatypes.
+//! Messages on the wire: raw, in a frame, or as a stream of chunks; and what they need to know about the job,
+//! its communicators and datatypes.
 
 pub(crate) mod agreed;
 pub(crate) mod context;

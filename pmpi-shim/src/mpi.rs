@@ -1,11 +1,11 @@
 //! The MPI's own functions for the wrapped calls, in two forms:
 //!
-//! - [`real`]: wrapped functions that the MPI calls meanwhile are passed straight on. For all calls that
+//! - [`real`]: if the MPI calls a wrapped function meanwhile, it is passed straight on. For all calls that
 //!   carry a frame, which must not be put into a frame again.
 //! - [`open`]: wrapped functions that are called meanwhile are handled as usual. For completion calls, and
-//!   for calls passed on unchanged: there the MPI may call the program's error handlers, which may make any
-//!   calls, or never return. (If an MPI implements such a call by another wrapped function, that is passed on
-//!   for the same reasons.)
+//!   for calls passed on unchanged, in which the MPI may call the program's error handlers. These may make any
+//!   calls, or never return. (If an MPI implements such a call by another wrapped function, that function is
+//!   passed on for the same reasons.)
 //!
 //! Both are generated from `calls.txt` and `functions.txt`. `MPI_X_any` is `MPI_X` where all counts fit an
 //! `int`, and `MPI_X_c` elsewhere.

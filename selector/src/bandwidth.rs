@@ -1,8 +1,8 @@
 //! Estimates the bandwidth of the network from observations.
 //!
-//! Only chunks of long messages show how much of a time is due to the network: C. Dovrolis, P. Ramanathan and D. Moore, *What do packet dispersion
-//! techniques measure?*, 2001. For other messages only bounds are known. Bytes over the whole time is a lower bound. Bytes over the time a rank waited
-//! is an upper bound, because the rank may also have waited for other ranks.
+//! Only chunks of long messages show which part of a time the network takes: C. Dovrolis, P. Ramanathan and D. Moore, *What do packet dispersion
+//! techniques measure?*, 2001. For other messages only bounds are known. Bytes over the whole time is a lower bound. Bytes over the time a rank
+//! waited is an upper bound, because the rank may also have waited for other ranks.
 
 use crate::link::Link;
 use alloc::boxed::Box;

@@ -1,4 +1,4 @@
-//! The cost of sending a message, from what is known of codecs and network. Strategies that decide by cost share this.
+//! The cost to send a message, computed from what is known of codecs and network; shared by all strategies that decide by cost.
 
 use crate::bandwidth::Observed;
 use crate::decision::{Admitted, Choice, Decision, Offer};

@@ -5,11 +5,11 @@
 //! in the same time is faster, whatever the reason: computation that hides waiting, processors that other ranks need, or late partners.
 //!
 //! All ranks must switch at the same time, because a rank also waits for the messages of others. They do this without communication: the times and
-//! the order of trials depend only on the time since the common start, not on what a rank has learned. Their clocks stay together, because NTP or
-//! similar synchronises the nodes of a cluster and also slews `CLOCK_MONOTONIC`, so it does not drift.
+//! the order of trials depend only on the time since the common start, not on what a rank has learned. Their clocks do not drift apart, because NTP,
+//! or a similar service, synchronises the nodes of a cluster and also slews `CLOCK_MONOTONIC`.
 //!
-//! The results of trials are accumulated (E. S. Page, *Continuous inspection schemes*, 1954): each counts by how many more bytes one way carried, in
-//! units of the usual spread between this program's trials. If the sum strongly favours one way, all messages go that way.
+//! The results of trials are accumulated (E. S. Page, *Continuous inspection schemes*, 1954). A result is the number of bytes that one way carried
+//! more than the other, in units of the usual spread between this program's trials. If the sum strongly favours one way, all messages go that way.
 
 /// A round has eight epochs. This is the length of the shortest epoch.
 const EPOCHS: u64 = 8;

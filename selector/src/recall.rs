@@ -1,4 +1,4 @@
-//! Whether it pays to keep the messages of a channel, so that later ones can refer to them.
+//! Decides whether it pays to keep the messages of a channel, so that later ones can refer to them.
 
 use crate::Link;
 

@@ -1,8 +1,8 @@
 //! The redundancy level of a message, from a cheap sample.
 //!
-//! PRAcTICaL-MPI (section 3) chooses by "the message datatype and its redundancy level" without saying how the latter is determined. Here, the sample
-//! is several groups of neighbouring words, spread over the message. The level depends on the number of bits that a word shares with a word shortly
-//! before it. Zeros and repetitions share all bits, smooth numbers the high ones, noise none.
+//! PRAcTICaL-MPI (section 3) chooses by "the message datatype and its redundancy level", but does not say how to determine the level. Here, the
+//! sample consists of several groups of neighbouring words, spread over the message. The level depends on how many bits a word shares with a word
+//! shortly before it. Zeros and repetitions share all bits, smooth numbers the high bits, noise no bits.
 
 use core::hint::black_box;
 use mpress_codec::Kind;

@@ -1,4 +1,4 @@
-//! Codecs of others: rows that are not the engine's own, and the agreement on them. Rules: `docs/format/frame.md`, section "Codecs of others".
+//! Codecs of others: rows that users add to the engine's own, and the agreement on them. Rules: `docs/format/frame.md`, section "Codecs of others".
 
 use super::{Codec, Encoder, Member, Row, TABLE, Table, Width};
 use crate::strategy::{Strategy, StrategyError};

@@ -1,7 +1,7 @@
-//! The messages of a rank when blocks are passed on in chunks, and their order (`docs/format/collectives.md`).
+//! The messages that a rank sends and receives when blocks are relayed in chunks, and their order (`docs/format/collectives.md`).
 //!
-//! Between two ranks chunks are ordered by the sum of their number and the number of ranks that they have passed ([`HandOn::step`]). In this order each
-//! chunk waits only for earlier ones, so ranks do not wait for each other in a cycle.
+//! Chunks between two ranks are ordered by the sum of their number and the number of ranks that they have passed ([`HandOn::step`]). In this order,
+//! each chunk waits only for earlier ones, so ranks do not wait for each other in a cycle.
 
 use super::{HandOn, Hierarchy};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Determines which processes share a node, from what each of them knows of its host.
 //!
-//! `MPI_Comm_split_type` does this, too, but needs several collective operations, in which most MPIs spin: where there are more ranks than
-//! cores, each of them takes a time slice.
+//! `MPI_Comm_split_type` does this, too, but with several collective operations, in which most MPIs spin. If there are more ranks than cores,
+//! each of these operations takes a time slice.
 
 use super::{digest, hash};
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! Statistics of messages received before the program asked for them: for the report, and for deciding whether to go on.
+//! Statistics of messages received before the program asked for them, for the report and for the decision whether to receive more ahead.
 
 use super::Prediction;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -1,4 +1,4 @@
-//! The time that the program spent in MPI calls.
+//! The program's time in MPI calls.
 
 use serde::{Deserialize, Serialize};
 

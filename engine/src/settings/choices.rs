@@ -1,4 +1,4 @@
-//! The choices of settings with a few values.
+//! Settings with a few values to choose from.
 
 /// What to print when the program ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

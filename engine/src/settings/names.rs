@@ -1,4 +1,4 @@
-//! The names of settings, and of the other variables with our prefix.
+//! The names of settings, and of other variables with the prefix `MPRESS_`.
 
 /// The keys of settings, as in a file. Variables have them in capitals after [`PREFIX`].
 pub(super) const KEYS: [&str; 21] = [

@@ -1,4 +1,4 @@
-//! What a process knows of the streams that it sends: how long to wait for their receivers, and how long a message layer takes to start a chunk.
+//! What a process learns from the streams that it sends: how long to wait for their receivers, and how long a message layer takes to start a chunk.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};

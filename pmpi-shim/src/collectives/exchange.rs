@@ -1,4 +1,4 @@
-//! All-to-all, scatter and gather: point-to-point messages, as in the send and receive calls.
+//! All-to-all, scatter and gather, made of point-to-point messages like those of the send and receive calls.
 
 use super::blocks::Blocks;
 use super::start::Start;

@@ -1,5 +1,5 @@
-//! Broadcast and all-gather of short blocks, and the first ones of a communicator. Messages are relayed by
-//! many ranks, best by the MPI's own algorithms; the MPI is given frames to relay, each encoded once.
+//! Broadcast and all-gather of short blocks, and the first ones on a communicator. Many ranks relay the
+//! messages, and the MPI's own algorithms do this best. So the MPI gets frames to relay, each encoded once.
 //!
 //! This takes two calls on the program's communicator instead of one: lengths, then frames. All ranks make
 //! them in the same order, as they make collectives of a communicator (MPI 4.0, section 6.14); no other

@@ -1,10 +1,10 @@
 //! Broadcast and all-gather: in chunks ([`chunks`]), as frames that the MPI relays ([`shared`]), or by the MPI
 //! alone, as the ranks decide for each call.
 //!
-//! The nonblocking ones go another way: the owner of the data sends it to all other ranks, encoded once. The
-//! blocking algorithms have several steps. A nonblocking call would have to start each step when the previous
-//! one is complete, even while the rank is in another call; otherwise a job could hang that does not hang
-//! with the MPI alone. For many ranks this is slower than the MPI's trees and rings if nothing can be
+//! In the nonblocking ones, the owner of the data sends it to all other ranks, encoded once. The blocking
+//! algorithms have several steps. A nonblocking call would have to start each step when the previous one is
+//! complete, even while the rank is in another call; otherwise a job could hang that does not hang with the
+//! MPI alone. With many ranks, direct messages are slower than the MPI's trees and rings if nothing can be
 //! compressed; then the operation is left to the MPI ([`mpress::Spread`]).
 
 use super::blocks::Blocks;

@@ -1,4 +1,4 @@
-//! The point-to-point messages of a collective: how they are started, and waited for.
+//! Starts the point-to-point messages of a collective, and waits for them.
 
 use super::Group;
 use crate::handlers::recv;

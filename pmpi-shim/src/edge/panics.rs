@@ -1,5 +1,5 @@
-//! A panic in the shim is a bug. It must not unwind into the program or the MPI, nor end one rank while
-//! others wait for it; so it ends the job, and prints one line with its location.
+//! A panic in the shim is a bug. It must not unwind into the program or the MPI, and must not end one rank
+//! while others wait for it. So it prints one line with its location, and ends the job.
 //!
 //! This hook belongs to the shim's own copy of the standard library, which no other library in the process
 //! uses. It applies to all threads, and to callbacks of the MPI. Exceptions other than Rust panics are not

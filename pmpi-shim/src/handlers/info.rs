@@ -1,5 +1,5 @@
-//! Infos of communicators: the key `mpress_strategy` sets a communicator's strategy, and some assertions are
-//! withheld from the MPI.
+//! Infos of communicators: the key `mpress_strategy` sets a communicator's strategy; some assertions are not
+//! passed on to the MPI.
 
 use crate::mpi::arguments;
 use crate::mpi::sys::*;

@@ -1,6 +1,6 @@
 //! Mprobe, Improbe, Mrecv and Imrecv. A message that may be a frame is received before a matched probe
-//! reports it, since only then is its length known; the program gets the handle of an empty message to
-//! ourselves instead.
+//! reports it, because its length is unknown until then. The program gets the handle of an empty message that
+//! the rank has sent to itself.
 
 use crate::handlers::probe::{find, tell, wait_for};
 use crate::handlers::recv;

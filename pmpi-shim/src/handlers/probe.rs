@@ -1,5 +1,5 @@
-//! Probe and Iprobe. A message in a frame must be received to know its length; it moves to the unexpected
-//! queue.
+//! Probe and Iprobe. Only a received frame shows the length of its message, so a message in a frame moves to
+//! the unexpected queue.
 
 use crate::messages::error::{Error, raise};
 use crate::messages::peers::Peers;

@@ -1,4 +1,4 @@
-//! `MPI_Type_free`: what is kept for the datatype is dropped first.
+//! `MPI_Type_free`, after the layer has dropped what it keeps for the datatype.
 
 use crate::mpi::arguments;
 use crate::mpi::predefined;

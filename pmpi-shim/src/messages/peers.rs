@@ -1,4 +1,4 @@
-//! The peers of a communicator: its ranks, and with which of them frames are exchanged.
+//! The peers of a communicator: its ranks, and those among them that exchange frames with this one.
 
 mod ending;
 

@@ -1,4 +1,4 @@
-//! A message to be sent from our own memory, which must live until the MPI has sent it.
+//! A message in the layer's own memory, which must stay there until the MPI has sent it.
 
 use crate::messages::context::Context;
 use crate::messages::uncompressed::{self, Why};

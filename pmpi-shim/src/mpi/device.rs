@@ -1,5 +1,5 @@
-//! GPU memory, which the host must not access. Whether an address is in such memory is asked of the GPU
-//! libraries that the program has loaded. The shim loads none of them.
+//! GPU memory, which the host must not access. The GPU libraries that the program has loaded say whether an
+//! address is in such memory. The shim loads none of them.
 //!
 //! A program may load them at any time, also privately (`RTLD_LOCAL`). The dynamic linker counts the objects
 //! that it has loaded, so one look at that number tells whether there are new ones to examine.

@@ -1,4 +1,4 @@
-//! What ends the job: a rank that cannot do its part, on which others wait.
+//! Ends the job if a rank cannot do its part while others wait for it.
 
 use super::channel::test;
 use super::sys::*;

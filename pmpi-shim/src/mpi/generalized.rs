@@ -1,4 +1,4 @@
-//! Generalized requests, which we complete ourselves. Their statuses have no bytes.
+//! Generalized requests, which the layer completes. Their statuses have no bytes.
 
 use crate::mpi::span::set_received_bytes;
 use crate::mpi::sys::*;

@@ -1,4 +1,4 @@
-//! What the program gave for a persistent request: the operation that each start of it begins.
+//! The operation that each start of a persistent request begins.
 
 use crate::messages::peers::Origin;
 use crate::messages::recorder::Receive;

@@ -3,8 +3,8 @@
 //! Prediction for Cluster of Multiprocessors*, 2000, sections 3 and 7). `README.md`, "Prefetch", says which
 //! messages are taken, and how gain and loss are compared ([`Trial`]).
 //!
-//! The completion of a synchronous send tells the sender that the program's receive has started. So such
-//! messages are not sent as frames ([`Shim::frame_of`](crate::operations::state::Shim::frame_of)), and not
+//! When a synchronous send completes, its sender knows that the program's receive has started. So such
+//! messages are neither sent as frames ([`Shim::frame_of`](crate::operations::state::Shim::frame_of)) nor
 //! taken.
 
 use crate::messages::context::Context;

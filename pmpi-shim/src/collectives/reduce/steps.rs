@@ -1,10 +1,10 @@
-//! The steps of a reduction: contributions are brought together, then the results are sent where they are
-//! wanted.
+//! The steps of a reduction: contributions are combined, then the results are sent to the ranks that need
+//! them.
 //!
 //! Each rank owns a block of the result. Contributions to it are first reduced within each node, then between
-//! nodes: so each node sends a block once to each other node ([`mpress::Hierarchy`]), compressed, and
-//! encoding and decoding are shared among the ranks. Then the blocks are sent where they are wanted. The
-//! operations themselves are the MPI's (`MPI_Reduce_local`).
+//! nodes. So each node sends a compressed block once to each other node ([`mpress::Hierarchy`]), and the ranks
+//! share encoding and decoding. Then the blocks are sent to the ranks that need them. The MPI performs the
+//! operations (`MPI_Reduce_local`).
 
 use super::super::Group;
 use super::super::start::Start;

@@ -1,4 +1,4 @@
-//! A block of a broadcast or all-gather on its way: which of its chunks are here, and in which form it comes.
+//! A block of a broadcast or all-gather that is being relayed: which chunks have arrived, and in which form.
 
 use super::{Group, Part};
 use crate::messages::error::truncated;

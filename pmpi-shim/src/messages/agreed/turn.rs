@@ -1,4 +1,4 @@
-//! How one collective is made: here, in one of several ways, or by the MPI; and what learns from it.
+//! One collective: made here in one of several ways, or by the MPI; its result teaches later decisions.
 
 use mpress::Engine;
 use mpress::race::{Outcome, Race, Way};

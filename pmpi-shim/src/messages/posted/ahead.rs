@@ -1,5 +1,5 @@
-//! A receive that begins before the program asks for its message: into our own buffer, and decoded in our own
-//! memory if the program will most likely ask for it next.
+//! A receive that begins before the program asks for its message. The message goes to the layer's own buffer,
+//! and is decoded there if the program will most likely ask for it next.
 
 use super::{Bounce, Came, Lent, Place, Posted};
 use crate::messages::context::Context;

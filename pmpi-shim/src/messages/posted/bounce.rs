@@ -1,4 +1,4 @@
-//! Our own buffer, for a message that must not go to the program's memory yet.
+//! The layer's own buffer, for a message that must not go to the program's memory yet.
 
 use crate::messages::context::Context;
 use crate::mpi::span::ByteSpan;

@@ -1,4 +1,4 @@
-//! The end of a receive: what came is written to the program's memory, or given up.
+//! The end of a receive: the message is written to the program's memory, or given up.
 
 use super::{Came, Place, Posted};
 use crate::messages::context::Context;

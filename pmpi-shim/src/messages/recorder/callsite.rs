@@ -1,6 +1,6 @@
 //! The place in the program where a call was made: the return address of the first stack frame that is
-//! neither ours nor the MPI's, as an offset from the load address of its file. Fortran calls come through a
-//! library of the MPI.
+//! neither in mpress nor in the MPI, as an offset from the load address of its file. Fortran calls come
+//! through a library of the MPI.
 
 use crate::mpi::handle::HandleMap;
 use std::ffi::{CStr, c_int, c_void};
