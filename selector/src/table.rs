@@ -34,9 +34,10 @@ const KNOWN: f32 = 0.5;
 const SEEN_MOST: f32 = 8.0;
 const WEIGHT: f32 = 0.25;
 /// A time counts as at most this many times the expected one, for the first observation and for later ones, because the rank may have been
-/// interrupted.
+/// interrupted. From the third late time in a row on, it counts fully.
 const FIRST_TIMES: f32 = 3.0;
 const TIMES: f32 = 2.0;
+const LATE: u8 = 3;
 
 /// The assumption for an unknown codec, with no gain.
 const UNKNOWN: Speed = Speed { start_us: 1.0, mb_s: 2000.0, cold_us: 0.0 };
@@ -70,6 +71,8 @@ pub(crate) struct Cell {
     pace: f32,
     /// The number of observations, minus the forgotten ones.
     seen: f32,
+    /// How many of the latest times in a row were more than [`TIMES`] the expected one.
+    late: u8,
 }
 
 impl Cell {
@@ -81,7 +84,7 @@ impl Cell {
             None => (1.0, &UNKNOWN, &UNKNOWN),
         };
         let (encode, decode) = (Line::new(encode), Line::new(decode));
-        Self { encode, decode, fraction, pace: 1.0, seen: 0.0 }
+        Self { encode, decode, fraction, pace: 1.0, seen: 0.0, late: 0 }
     }
 
     /// Whether there was a recent observation.
@@ -102,9 +105,14 @@ impl Cell {
 
     /// Records the time of encoding a message of this length.
     fn took(&mut self, len: usize, ns: f64) {
-        let most = if self.seen < 1.0 { FIRST_TIMES } else { TIMES };
-        let weight = self.weight();
-        follow(&mut self.pace, ns as f32 / self.encode.ns(len), weight, most);
+        let new = ns as f32 / self.encode.ns(len);
+        self.late = if new > TIMES * self.pace { (self.late + 1).min(LATE) } else { 0 };
+        let (weight, most) = match self.late {
+            LATE.. => (1.0, f32::MAX),
+            _ if self.seen < 1.0 => (self.weight(), FIRST_TIMES),
+            _ => (self.weight(), TIMES),
+        };
+        follow(&mut self.pace, new, weight, most);
     }
 
     /// Counts an observation.
@@ -339,6 +347,17 @@ mod tests {
             );
             assert!((0.0..=1.0).contains(&fraction), "{ns}: {fraction}");
         }
+    }
+
+    #[test]
+    fn what_is_late_three_times_is_slow() {
+        let mut table = table();
+        let pace = |table: &Table, level| table.expected(KIND, level, 0, 100_000, 0.0).encode_ns / 101e3;
+        (0..2).for_each(|_| encoded(&mut table, Level::Low, 0.5, 4040e3));
+        assert!(pace(&table, Level::Low) < 6.0, "these may be interruptions");
+        encoded(&mut table, Level::Low, 0.5, 4040e3);
+        assert!((pace(&table, Level::Low) - 40.0).abs() < 0.1);
+        assert!((pace(&table, Level::High) - 1.0).abs() < 1e-3, "other levels are unaffected");
     }
 
     #[test]
