@@ -153,8 +153,15 @@ impl Settings {
                 None => settings.unknown.push(name.clone()),
             }
         }
-        settings.check()?;
+        settings.check_guide()?;
         Ok(settings)
+    }
+
+    fn check_guide(&self) -> Result<(), SettingsError> {
+        match &self.guide {
+            None if self.strategy == Strategy::Guided => Err(SettingsError::NoGuide),
+            _ => Ok(()),
+        }
     }
 
     /// Checks the values, which a program may have set.
@@ -162,9 +169,7 @@ impl Settings {
     /// # Errors
     /// The first setting that has an invalid value.
     pub fn check(&self) -> Result<(), SettingsError> {
-        if self.strategy == Strategy::Guided && self.guide.is_none() {
-            return Err(SettingsError::NoGuide);
-        }
+        self.check_guide()?;
         let (mut same, table) = (self.clone(), self.to_toml().parse::<toml::Table>().unwrap_or_default());
         table.iter().try_for_each(|(key, value)| same.set(key, key, in_words(key, value).as_ref()))
     }
