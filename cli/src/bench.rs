@@ -17,8 +17,9 @@ use crate::{command, libraries, signals};
 ///
 ///     mpress bench -- mpirun -n 4 ./app arguments
 ///
-/// It runs the command with `env MPRESS_DISABLE=1` before the program, so that one that
-/// uses mpress itself (mpress-rsmpi) does not compress either, and with `mpress run --`.
+/// It runs the command with `MPRESS_DISABLE=1` set for the program, so that one that
+/// uses mpress itself (mpress-rsmpi) does not compress either, if it takes its settings
+/// from variables; and with `mpress run --`.
 /// It measures how long each takes, from start to end. One run with mpress comes first
 /// and does not count. A command with `mpress run` is also run without it. Standard
 /// input is empty, and what the program prints on standard output is not shown.
@@ -42,6 +43,9 @@ pub(crate) struct Options {
 
 /// With fewer pairs, all of them may be on one side of the true median by chance: of five, in 6 % of cases.
 const ENOUGH: u32 = 6;
+
+/// Before the program, in a run without mpress. `env` would take a program with a `=` in its name for a variable.
+const DISABLED: [&str; 3] = ["sh", "-c", r#"export MPRESS_DISABLE=1; exec "$0" "$@""#];
 
 /// Why there is no result, or not the whole one.
 #[derive(Debug, thiserror::Error)]
@@ -112,9 +116,7 @@ fn measure(options: &Options, pairs: &mut Vec<Pair>) -> Result<(), Error> {
     let before = [this.as_os_str(), OsStr::new("run"), OsStr::new("--")];
     let job = |with: bool| match (with, is_run) {
         // Before the program, not for the launcher: all ranks must have the same settings, also those on other nodes.
-        (false, _) => {
-            without_preload(command::with(words, place, &["env", "MPRESS_DISABLE=1"].map(OsStr::new)))
-        }
+        (false, _) => without_preload(command::with(words, place, &DISABLED.map(OsStr::new))),
         (true, false) => command::with(words, place, &before),
         (true, true) => command::as_typed(words),
     };
@@ -122,8 +124,9 @@ fn measure(options: &Options, pairs: &mut Vec<Pair>) -> Result<(), Error> {
     say(&"pair  without, s  with mpress, s  speedup")?;
     // The first run also reads programs and libraries from the disk.
     let first = timed(job(true), true);
-    if let Err(Error::Failed(..)) = first {
-        // mpress is to blame only if it does not fail without.
+    if let Err(error @ Error::Failed(..)) = &first {
+        // mpress is to blame only if it does not fail without, which may take long.
+        say(&format_args!("{error}; now without"))?;
         timed(job(false), false)?;
     }
     first?;

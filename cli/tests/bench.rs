@@ -107,6 +107,15 @@ fn a_program_that_has_mpress_is_disabled_in_the_run_without() {
 }
 
 #[test]
+fn a_program_with_an_equals_sign_in_its_name_is_a_program() {
+    let dir = place("equals", "");
+    std::fs::rename(dir.join("app"), dir.join("a=b")).unwrap();
+    let (status, stdout, stderr) = bench(&dir, &["--runs", "1", "--", "nice", "./a=b"]);
+    assert_eq!(status, Some(0), "{stdout}{stderr}");
+    assert_eq!(log(&dir), ["with", "without", "with"]);
+}
+
+#[test]
 fn a_library_that_is_preloaded_is_left_out_of_the_run_without() {
     let dir = place("preloaded", "");
     let library = dir.join("libmpress.so");

@@ -314,9 +314,9 @@ impl Decider {
         self.tell(|selector| selector.passed(bytes, waited, elapsed));
     }
 
-    pub(crate) fn arrived(&self, bytes: usize, time: Duration, sent: Duration) {
-        let [time, sent] = [time, sent].map(nanoseconds);
-        self.tell(|selector| selector.arrived(bytes, time, sent));
+    pub(crate) fn arrived(&self, bytes: usize, (time, coding): (Duration, Duration), sent: Duration) {
+        let [time, coding, sent] = [time, coding, sent].map(nanoseconds);
+        self.tell(|selector| selector.arrived(bytes, (time, coding), sent));
     }
 
     pub(crate) fn set_link(&self, link: Link) {

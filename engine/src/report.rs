@@ -263,7 +263,7 @@ impl Share {
 
     /// Whether any process made enough trials by the clock for a result.
     fn has_tried(&self) -> bool {
-        self.words[3] > 0
+        self.words[3..].first_chunk().is_some_and(|words| clock::has_tried(*words))
     }
 
     /// The counters, of the codecs of this engine.

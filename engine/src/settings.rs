@@ -170,7 +170,11 @@ impl Settings {
     /// The first setting that has an invalid value.
     pub fn check(&self) -> Result<(), SettingsError> {
         self.check_guide()?;
-        let (mut same, table) = (self.clone(), self.to_toml().parse::<toml::Table>().unwrap_or_default());
+        let (mut same, text) = (self.clone(), self.to_toml());
+        let table: toml::Table = text.parse().map_err(|error| SettingsError::File {
+            file: "settings".into(),
+            why: crate::toml_error(&text, &error),
+        })?;
         table.iter().try_for_each(|(key, value)| same.set(key, key, in_words(key, value).as_ref()))
     }
 
@@ -377,6 +381,11 @@ mod tests {
             "streams=8: expected auto, off or at least 4096 bytes",
         );
         assert!(with(Settings { strategy: Strategy::Guided, ..usual() }).is_err());
+        // TOML has no numbers as great as these.
+        let most = |threads| Settings { memory: usize::MAX, threads, ..usual() };
+        assert_eq!(with(most(1)), Ok(()));
+        wrong(most(0), "threads=0: expected a number from 1 to 1024");
+        assert_eq!(with(Settings { patience: Duration::from_millis(500), ..usual() }), Ok(()));
     }
 
     #[test]

@@ -41,13 +41,17 @@ struct Moment {
     call: u64,
     at: Instant,
     came: usize,
+    coding: Duration,
 }
 
 impl Moment {
-    /// The bytes of chunks that arrived since an earlier moment, and the time; `None` if that was in another call.
-    fn since(&self, earlier: &Self) -> Option<(usize, Duration)> {
+    /// The chunks that arrived since an earlier moment: their bytes, the time, and how much of it was spent coding; `None` if that was in another call.
+    fn since(&self, earlier: &Self) -> Option<(usize, Duration, Duration)> {
         let is_later = self.call == earlier.call && self.came >= earlier.came;
-        is_later.then(|| (self.came - earlier.came, self.at.saturating_duration_since(earlier.at)))
+        is_later.then(|| {
+            let time = self.at.saturating_duration_since(earlier.at);
+            (self.came - earlier.came, time, self.coding.saturating_sub(earlier.coding))
+        })
     }
 }
 
@@ -61,7 +65,8 @@ fn arrived(bytes: usize) -> Option<Moment> {
     let before = CALL.get();
     let came = before.came + bytes;
     CALL.set(Call { came, ..before });
-    (before.number > 0).then(|| Moment { call: before.number, at: Instant::now(), came })
+    let Call { number: call, coding, .. } = before;
+    (call > 0).then(|| Moment { call, at: Instant::now(), came, coding })
 }
 
 /// Reports that a frame of this many bytes, or all of a message in chunks, has been sent.
@@ -132,7 +137,7 @@ mod tests {
     #[test]
     fn moments_of_different_calls_and_threads_are_not_compared() {
         let [first, last] = two_chunks();
-        assert_eq!(last.since(&first).map(|(bytes, _)| bytes), Some(500));
+        assert_eq!(last.since(&first).map(|(bytes, ..)| bytes), Some(500));
         assert!(arrived(7).is_none(), "outside of a call");
         let elsewhere = std::thread::spawn(two_chunks).join().unwrap();
         for other in two_chunks().into_iter().chain(elsewhere) {
@@ -145,7 +150,7 @@ mod tests {
         let bytes = during(&Engine::default(), || {
             let first = arrived(1000).unwrap();
             two_chunks();
-            arrived(300).unwrap().since(&first).map(|(bytes, _)| bytes)
+            arrived(300).unwrap().since(&first).map(|(bytes, ..)| bytes)
         });
         assert_eq!(bytes, Some(300));
     }

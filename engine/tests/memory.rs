@@ -20,7 +20,7 @@ fn a_step_later_frames_are_shorter() {
 }
 
 #[test]
-fn the_adaptive_strategy_refers_where_that_gains() {
+fn the_adaptive_strategy_refers() {
     let engines = [0, 1].map(|rank| engine("adaptive", rank, 1 << 20));
     let lens = exchange(&engines, 0, 80_000, 0..300);
     assert!(lens[250..].iter().all(|len| *len < 25_000), "{lens:?}");

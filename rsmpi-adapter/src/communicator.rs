@@ -37,6 +37,8 @@ impl CompressedCommunicator {
     /// # use mpress_rsmpi::{CompressedCommunicator, SameNode, Settings};
     /// # let universe = mpi::initialize().ok_or("MPI is initialised already")?;
     /// let settings = Settings { same_node: SameNode::Compress, strategy: "fixed:diffpack-balanced".parse()?, ..Settings::default() };
+    /// // The user's variables come last, so that they can change this.
+    /// let settings = settings.with_vars(std::env::vars_os())?;
     /// let world = CompressedCommunicator::new(&universe.world(), &settings)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -49,7 +51,7 @@ impl CompressedCommunicator {
     /// [`Error::Disagreement`] on every rank if settings or versions differ; [`Error::InterCommunicator`]; [`Error::Settings`] on a rank whose
     /// settings have a wrong value ([`Settings::check`]).
     pub fn new<C: Communicator + ?Sized>(of: &C, settings: &Settings) -> Result<Self> {
-        Self::start(of, Ok(settings.clone()))
+        Self::start(of, settings.check().map(|()| settings.clone()))
     }
 
     /// Like [`new`](Self::new), with the settings of the `MPRESS_*` environment variables. Rank 0 prints one line about `MPRESS_*`
@@ -69,7 +71,6 @@ impl CompressedCommunicator {
         if of.test_inter() {
             return Err(Error::InterCommunicator);
         }
-        let settings = settings.and_then(|settings| settings.check().map(|()| settings));
         let mut comm = of.duplicate();
         // The shim gives the same answer on all ranks, so all of them do this.
         let settings = match settings {

@@ -4,7 +4,7 @@ use mpi::{Rank, ffi};
 use mpress::{FrameError, SettingsError};
 use std::ffi::{c_char, c_int};
 
-/// An error of the adapter. Its `Display` is one line that says what to do.
+/// An error of the adapter. Its `Display` is one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -31,13 +31,13 @@ pub enum Error {
     /// A compressed message arrived damaged, or some ranks called rsmpi's own method for a collective operation. The content of the receive buffer is undefined.
     #[error("a compressed message arrived damaged: {0}")]
     Frame(#[from] FrameError),
-    /// A compressed message, or a long broadcast, is longer than its receive buffer. The content of the buffer is undefined. Of other messages
-    /// the MPI finds this: it ends the program, or with another error handler gives [`Error::Mpi`].
+    /// A compressed message, or a compressed broadcast from another node, is longer than its receive buffer. The content of the buffer is
+    /// undefined. Of other messages the MPI finds this: it ends the program, or with another error handler gives [`Error::Mpi`].
     #[error(
-        "a message of {message} bytes is longer than its receive buffer of {room} bytes (compressed_receive_vec takes any length)"
+        "a message of {message} bytes is longer than its receive buffer of {room} bytes (of a single one, compressed_receive_vec takes any length)"
     )]
     Truncated {
-        /// Length of the message in bytes; of a broadcast that is not compressed, at least this.
+        /// Length of the message in bytes.
         message: usize,
         /// Length of the buffer in bytes.
         room: usize,

@@ -1,8 +1,9 @@
 //! Estimates the bandwidth of the network from observations.
 //!
-//! Only chunks of long messages show which part of a time the network takes: C. Dovrolis, P. Ramanathan and D. Moore, *What do packet dispersion
-//! techniques measure?*, 2001. For other messages only bounds are known. Bytes over the whole time is a lower bound. Bytes over the time a rank
-//! waited is an upper bound, because the rank may also have waited for other ranks.
+//! Each shows a lower and an upper bound. Chunks of long messages that a rank waits for arrive as fast as network and processor allow (C. Dovrolis,
+//! P. Ramanathan and D. Moore, *What do packet dispersion techniques measure?*, 2001): the bounds are their rates with and without the rank's own coding
+//! meanwhile, which are close on a slow network. For other messages, bytes over the whole time is a lower bound. Bytes over the time a rank waited is an
+//! upper bound, because the rank may also have waited for other ranks.
 
 use crate::link::Link;
 use alloc::boxed::Box;
@@ -64,8 +65,10 @@ pub(crate) struct Observed {
 
 #[derive(Clone, Debug, Default)]
 struct Observations {
-    /// Trains that took longer to arrive than to send, and the others, which show only a lower bound of the bandwidth.
-    exact: Transfers,
+    /// Trains that took longer to arrive than to send, by their time with and without coding: both bounds of the bandwidth.
+    with_coding: Transfers,
+    without: Transfers,
+    /// The other trains, which show only a lower bound.
     least: Transfers,
     /// Transfers by the waiting time, and by the total time.
     waits: Transfers,
@@ -85,25 +88,30 @@ impl Observed {
         &self.link
     }
 
-    /// Records a train: `bytes` bytes that arrived within `ns` nanoseconds, while the rank only waited for them, and were sent within `sent_ns`. The
-    /// sixth fastest of the latest sixteen gives the bandwidth, so a slower network is detected after eleven trains, a faster one after six.
-    pub(crate) fn arrived(&mut self, bytes: usize, ns: f64, sent_ns: f64) {
+    /// Records a train: `bytes` bytes that arrived within `ns` nanoseconds, in which the rank only waited for them or spent `coding_ns` coding, and were
+    /// sent within `sent_ns`. The bandwidth is between bytes over `ns` and bytes over the time waited: on a slow network the two are almost equal, on a
+    /// fast one the processor may be what is slow. The sixth fastest of the latest sixteen counts, so a slower network is detected after eleven trains, a
+    /// faster one after six.
+    pub(crate) fn arrived(&mut self, bytes: usize, (ns, coding_ns): (f64, f64), sent_ns: f64) {
         if bytes == 0 || ns.is_nan() || ns <= 0.0 || sent_ns.is_nan() || sent_ns < 0.0 {
             return;
         }
+        let waited_ns = (ns - coding_ns).max(0.0);
         let (all, believed) = (&mut *self.transfers, self.link.bandwidth_mb_s);
-        let shown = if ns < SLOWER * sent_ns {
+        let shown = if waited_ns < SLOWER * sent_ns {
             all.least.add(bytes, ns);
             // This train shows no more than its own rate: the earlier ones may be from when the network was faster.
             let least = all.least.fastest(LUCKY).map(|mb_s| mb_s.min(rate((bytes as f64, ns))));
             if least.is_some_and(|mb_s| mb_s > believed) {
                 // Slower trains are out of date.
-                all.exact = Transfers::default();
+                (all.with_coding, all.without) = Default::default();
             }
             least.filter(|&mb_s| mb_s >= believed)
         } else {
-            all.exact.add(bytes, ns);
-            all.exact.fastest(LUCKY_TRAINS)
+            all.with_coding.add(bytes, ns);
+            all.without.add(bytes, waited_ns);
+            let bounds = all.with_coding.fastest(LUCKY_TRAINS).zip(all.without.fastest(LUCKY_TRAINS));
+            bounds.map(|(least, most)| believed.clamp(least, most))
         };
         if let Some(mb_s) = shown {
             all.shown = LATEST;

@@ -77,7 +77,9 @@ impl Costs {
         ns: f64,
     ) -> Option<f64> {
         let decode_ns = self.table.decode_ns(cell, len)?;
-        let decode_ns = if wire_len < len { decode_ns } else { 0.0 };
+        if wire_len >= len {
+            return Some(-ns);
+        }
         let took = Packed { fraction: fraction(wire_len, len), encode_ns: ns, decode_ns };
         Some(self.raw_ns(len) - self.time_ns(took, len))
     }

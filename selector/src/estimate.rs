@@ -3,8 +3,9 @@
 use crate::link::Link;
 
 /// Nanoseconds that the processor takes for each byte of an exchange in the network stack, for sending and receiving together. Coding does not overlap
-/// with these. Of TCP and MPI, 0.3 to 0.6 (`benches/record/npb.txt`); of TCP alone, 0.3 at best (Cai, Chaudhary, Vuppalapati, Hwang and Agarwal,
-/// *Understanding Host Network Stack Overheads*, SIGCOMM 2021, section 3: a core receives 42 Gbit/s, and sends twice that).
+/// with these. Of TCP and MPI, 0.57 (`benches/record/npb.txt`); of TCP alone, 0.3 at best (Cai, Chaudhary, Vuppalapati, Hwang and Agarwal,
+/// *Understanding Host Network Stack Overheads*, SIGCOMM 2021, section 3: a core receives 42 Gbit/s, and sends twice that). A network that takes less
+/// time for a byte than this has a stack that does, too.
 const STACK_NS: f64 = 0.4;
 
 /// How coding and transfer overlap.
@@ -43,9 +44,9 @@ pub struct Packed {
 }
 
 impl Packed {
-    /// Nanoseconds until the receiver has the message. With chunks, the slowest stage works all the time, and each other stage adds its time for one
-    /// chunk. The processor is one stage, which decodes incoming data while it encodes, and moves bytes to and from the network: in most exchanges a
-    /// rank receives as much as it sends.
+    /// Nanoseconds until the receiver has the message. With chunks, there are two stages: the network, and the processor, which decodes incoming data
+    /// while it encodes, and moves bytes to and from the network: in most exchanges a rank receives as much as it sends. The slower stage works all the
+    /// time, and coding or the network adds its time for one chunk; that of the network stack is in the time of a raw message, too.
     #[inline]
     #[must_use]
     pub fn time_ns(&self, transfer: Transfer, link: &Link, len: usize) -> f64 {
@@ -55,7 +56,7 @@ impl Packed {
                 // Each chunk is a message, but the latencies of all but one overlap with the transfer.
                 let (start, part) = (link.time_ns(0.0), chunk as f64 / len as f64);
                 let wire = all - start;
-                let processor = coding + STACK_NS * len as f64 * self.fraction;
+                let processor = coding + wire.min(STACK_NS * len as f64 * self.fraction);
                 start + processor.max(wire) + coding.min(wire) * part
             }
             None => coding + all,

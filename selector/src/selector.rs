@@ -328,11 +328,12 @@ impl Selector {
         }
     }
 
-    /// Reports that `bytes` bytes from one or several processes arrived within `ns` nanoseconds, in which this process only waited for them, and that
-    /// they were sent within `sent_ns`. If they took longer to arrive than to send, this shows the bandwidth; otherwise it shows only a lower bound.
-    /// The network is assumed to send as fast as it receives.
-    pub fn arrived(&mut self, bytes: usize, ns: f64, sent_ns: f64) {
-        self.costs.network.arrived(bytes, ns, sent_ns);
+    /// Reports that `bytes` bytes from one or several processes arrived within `ns` nanoseconds, in which this process only waited for them or spent
+    /// `coding_ns` coding, and that they were sent within `sent_ns`. This shows a lower bound of the bandwidth, and, if this process waited longer than
+    /// sending took, also an upper bound: without coding, they would have arrived sooner by at most its time. The network is assumed to send as fast as
+    /// it receives.
+    pub fn arrived(&mut self, bytes: usize, (ns, coding_ns): (f64, f64), sent_ns: f64) {
+        self.costs.network.arrived(bytes, (ns, coding_ns), sent_ns);
         self.price();
     }
 

@@ -34,7 +34,7 @@ const KNOWN: f32 = 0.5;
 const SEEN_MOST: f32 = 8.0;
 const WEIGHT: f32 = 0.25;
 /// A time counts as at most this many times the expected one, for the first observation and for later ones, because the rank may have been
-/// interrupted. From the third late time in a row on, it counts fully.
+/// interrupted. Of three late times in a row, the least counts fully.
 const FIRST_TIMES: f32 = 3.0;
 const TIMES: f32 = 2.0;
 const LATE: u8 = 3;
@@ -71,8 +71,8 @@ pub(crate) struct Cell {
     pace: f32,
     /// The number of observations, minus the forgotten ones.
     seen: f32,
-    /// How many of the latest times in a row were more than [`TIMES`] the expected one.
-    late: u8,
+    /// How many of the latest times in a row were more than [`TIMES`] the expected one, and the least of their paces.
+    late: (u8, f32),
 }
 
 impl Cell {
@@ -84,7 +84,7 @@ impl Cell {
             None => (1.0, &UNKNOWN, &UNKNOWN),
         };
         let (encode, decode) = (Line::new(encode), Line::new(decode));
-        Self { encode, decode, fraction, pace: 1.0, seen: 0.0, late: 0 }
+        Self { encode, decode, fraction, pace: 1.0, seen: 0.0, late: (0, 0.0) }
     }
 
     /// Whether there was a recent observation.
@@ -106,12 +106,17 @@ impl Cell {
     /// Records the time of encoding a message of this length.
     fn took(&mut self, len: usize, ns: f64) {
         let new = ns as f32 / self.encode.ns(len);
-        self.late = if new > TIMES * self.pace { (self.late + 1).min(LATE) } else { 0 };
-        let (weight, most) = match self.late {
-            LATE.. => (1.0, f32::MAX),
-            _ if self.seen < 1.0 => (self.weight(), FIRST_TIMES),
-            _ => (self.weight(), TIMES),
+        self.late = match self.late {
+            _ if new <= TIMES * self.pace => (0, 0.0),
+            (0, _) => (1, new),
+            (late, least) => (late + 1, least.min(new)),
         };
+        if self.late.0 == LATE {
+            follow(&mut self.pace, self.late.1, 1.0, f32::MAX);
+            self.late = (0, 0.0);
+            return;
+        }
+        let (weight, most) = (self.weight(), if self.seen < 1.0 { FIRST_TIMES } else { TIMES });
         follow(&mut self.pace, new, weight, most);
     }
 
@@ -357,6 +362,9 @@ mod tests {
         assert!(pace(&table, Level::Low) < 6.0, "these may be interruptions");
         encoded(&mut table, Level::Low, 0.5, 4040e3);
         assert!((pace(&table, Level::Low) - 40.0).abs() < 0.1);
+        // Of three, the last was also interrupted.
+        [500e3, 600e3, 101e6].map(|ns| encoded(&mut table, Level::Medium, 0.5, ns));
+        assert!(pace(&table, Level::Medium) < 7.0);
         assert!((pace(&table, Level::High) - 1.0).abs() < 1e-3, "other levels are unaffected");
     }
 

@@ -82,7 +82,7 @@ impl World {
             }
         };
         let net_ns = wire_len as f64 * 1e3 / self.link.bandwidth_mb_s;
-        selector.arrived(wire_len, net_ns, 0.0);
+        selector.arrived(wire_len, (net_ns, 0.0), 0.0);
         (ns, raw_ns)
     }
 
@@ -319,7 +319,7 @@ proptest! {
                     }
                     Event::Received { kind, offer, len, ns } => selector.decoded(kind, offer, len, ns),
                     Event::Transferred { bytes, ns } => {
-                        selector.arrived(bytes, ns, if bytes % 2 == 0 { 0.0 } else { ns });
+                        selector.arrived(bytes, (ns, 0.0), if bytes % 2 == 0 { 0.0 } else { ns });
                         selector.passed(bytes / 2, ns, 2.0 * ns);
                     }
                     Event::Link { link } => selector.set_link(link),
@@ -366,7 +366,7 @@ fn messages_that_are_too_short_are_not_read() {
     selector.set_link(link(12_000.0));
     assert_eq!(selector.shortest(Kind::F64), usize::MAX);
     // At 105 MB/s it is 1.4 KiB.
-    (0..16).for_each(|_| selector.arrived(1 << 20, 1e7, 0.0));
+    (0..16).for_each(|_| selector.arrived(1 << 20, (1e7, 0.0), 0.0));
     assert_eq!(selector.shortest(Kind::F64), 1536);
 }
 

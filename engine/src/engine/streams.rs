@@ -241,11 +241,12 @@ impl Engine {
         Some(chunk)
     }
 
-    /// Reports that `bytes` bytes of tails from other nodes arrived within `time`, while this process only waited for them, and that a sender sent
-    /// its part of them within `sent` ([`SentAt`](crate::SentAt)). From this the selector learns the bandwidth.
-    pub fn arrived(&self, bytes: usize, time: Duration, sent: Duration) {
+    /// Reports that `bytes` bytes of tails from other nodes arrived within `time`, while this process only waited for them and decoded them, which
+    /// took `coding` of that time, and that a sender sent its part of them within `sent` ([`SentAt`](crate::SentAt)). From this the selector learns the
+    /// bandwidth.
+    pub fn arrived(&self, bytes: usize, (time, coding): (Duration, Duration), sent: Duration) {
         if bytes >= traffic::TRAIN {
-            self.decider.arrived(bytes, time, sent);
+            self.decider.arrived(bytes, (time, coding), sent);
         }
     }
 

@@ -32,6 +32,11 @@ pub(super) fn words(clock: Option<TrialResult>) -> [u64; WORDS] {
     }
 }
 
+/// Whether any rank has enough trials, by the sum of all ranks' words.
+pub(super) fn has_tried([tried, ..]: [u64; WORDS]) -> bool {
+    tried > 0
+}
+
 impl Clock {
     /// The result from the sum of all ranks' words. `None` unless half of the ranks with enough trials have a result: among many ranks, some find a
     /// difference by chance.

@@ -17,34 +17,39 @@ impl Settings {
                 None => writeln!(text, "# {key} is not set"),
             };
         };
+        // TOML has no greater integers.
+        let number = |value: u64| match i64::try_from(value) {
+            Ok(value) => value.to_string(),
+            Err(_) => format!("\"{value}\""),
+        };
         let quoted = |value: &str| toml::Value::String(value.to_owned()).to_string();
         let path = |path: &Option<PathBuf>| path.as_ref().map(|path| quoted(&path.to_string_lossy()));
         line("strategy", Some(quoted(&self.strategy.to_string())));
         line("heuristics", path(&self.heuristics));
         line("links", path(&self.links));
         line("guide", path(&self.guide));
-        line("threshold", Some(self.threshold.to_string()));
+        line("threshold", Some(number(self.threshold as u64)));
         line("report", Some(quoted(["none", "summary", "full"][self.report as usize])));
         line("report_file", path(&self.report_file));
         line("same_node", Some(quoted(["pass", "compress"][self.same_node as usize])));
-        line("threads", Some(self.threads.to_string()));
+        line("threads", Some(number(self.threads as u64)));
         line(
             "streams",
             Some(match self.streams {
                 Streams::Auto => quoted("auto"),
                 Streams::Off => quoted("off"),
-                Streams::From(bytes) => bytes.to_string(),
+                Streams::From(bytes) => number(bytes as u64),
             }),
         );
-        line("memory", Some(self.memory.to_string()));
+        line("memory", Some(number(self.memory as u64)));
         line("reduce", Some(quoted(["off", "exact", "reorder"][self.reduce as usize])));
         line("clock", Some(quoted(["off", "on"][usize::from(self.clock)])));
         line("predict", Some(quoted(["off", "on", "all"][self.predict as usize])));
-        line("predict_memory", Some(self.predict_memory.to_string()));
+        line("predict_memory", Some(number(self.predict_memory as u64)));
         line("trace", path(&self.trace));
         line("record", path(&self.record));
-        line("record_limit", Some(self.record_limit.to_string()));
-        line("patience", Some(self.patience.as_secs().to_string()));
+        line("record_limit", Some(number(self.record_limit as u64)));
+        line("patience", Some(number(self.patience.as_secs_f64().ceil() as u64)));
         line("disable", Some(self.disable.to_string()));
         line("dump_config", Some(self.dump_config.to_string()));
         text

@@ -47,8 +47,8 @@ impl Pace {
     /// Tells the engine, after the last chunk of the message, which is from another node, has arrived.
     pub fn tell(&self, engine: &Engine) {
         let Some(((first, first_sent), (last, last_sent))) = self.first.zip(self.last) else { return };
-        if let Some((bytes, time)) = last.since(&first) {
-            engine.arrived(bytes, time, last_sent.since(first_sent));
+        if let Some((bytes, time, coding)) = last.since(&first) {
+            engine.arrived(bytes, (time, coding), last_sent.since(first_sent));
         }
     }
 }

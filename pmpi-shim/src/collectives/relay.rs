@@ -141,10 +141,7 @@ impl<'a> Relay<'a> {
         if self.blocks.iter().any(|block| matches!(block.form, Form::Nothing)) {
             return Handed { outcome: Ok(false), shorter: None };
         }
-        let damaged = self.blocks.iter().find_map(|block| match block.form {
-            Form::Damaged(code) => Some(code),
-            _ => None,
-        });
+        let damaged = self.blocks.iter().find_map(Block::error);
         let outcome = self.failed.and(damaged.map_or(Ok(true), Err)).map_err(Error::from);
         Handed { outcome, shorter: None }
     }

@@ -3,7 +3,8 @@
 //!
 //! It exports functions that are not MPI's: [`mpress_calibrate_2_begin`], [`mpress_calibrate_2_network`] and
 //! [`mpress_calibrate_2_end`], called in this order by every rank. Their number changes with their
-//! arguments, so that command and shim are of one version. No calls are intercepted meanwhile. Errors of the MPI end the job with the MPI's own message, by the default error handler.
+//! arguments, so that those of command and shim agree. No calls are intercepted meanwhile. Errors of the MPI
+//! end the job with the MPI's own message, by the default error handler.
 //!
 //! Ranks with nothing to send sleep while they wait: where there are more ranks than cores, a spinning rank
 //! takes time from the others.

@@ -22,8 +22,10 @@ pub(super) enum Form {
     /// Uncompressed, as always within a node.
     Raw,
     Stream(Stream),
-    /// Damaged, or longer than here: the code of this error.
+    /// Damaged: the code of this error.
     Damaged(c_int),
+    /// Longer than here, by this stream.
+    TooLong(Stream),
     /// Its owner could not send it: its chunks are empty.
     Nothing,
 }
@@ -75,6 +77,15 @@ impl Block {
         at(index)..at(index + 1)
     }
 
+    /// The error with which it came.
+    pub(super) fn error(&self) -> Option<c_int> {
+        match self.form {
+            Form::Damaged(code) => Some(code),
+            Form::TooLong(stream) => Some(truncated(stream.raw_len(), self.len)),
+            _ => None,
+        }
+    }
+
     /// A chunk of `len` bytes has come from the same node.
     pub(super) fn came(&mut self, index: usize, len: usize, damaged: c_int) {
         self.form = match self.form {
@@ -92,13 +103,11 @@ impl Block {
             self.form = self.form_of(shim, &wire, id);
         }
         let landed = match self.form {
-            Form::Nothing | Form::Damaged(_) => true,
+            Form::Nothing | Form::Damaged(_) | Form::TooLong(_) => true,
             form => self.land(shim, form, index, &wire),
         };
         if !landed {
-            let end = self.range(index).start + wire.len();
-            let is_long = matches!(self.form, Form::Raw) && end > self.len;
-            self.form = Form::Damaged(if is_long { truncated(end, self.len) } else { shim.damaged });
+            self.form = Form::Damaged(shim.damaged);
         }
         self.here = index + 1;
         if self.goes_on {
@@ -138,7 +147,7 @@ impl Block {
         }
         let stream = shim.engine.open(wire).ok().and_then(|frame| frame.stream());
         if let Some(long) = stream.filter(|stream| stream.id() == id && stream.raw_len() > self.len) {
-            return Form::Damaged(truncated(long.raw_len(), self.len));
+            return Form::TooLong(long);
         }
         let is_this = |stream: &Stream| {
             stream.id() == id && stream.raw_len() == self.len && stream.range(0) == self.range(0)

@@ -186,7 +186,7 @@ impl Leaving {
             memory = Some(wire);
         } else if matches!(block.form, Form::Nothing) {
             (at, len) = (ptr::null(), 0);
-        } else if let (true, Form::Damaged(code)) = (self.inside, block.form) {
+        } else if let Some(code) = block.error().filter(|_| self.inside) {
             // One byte short. An empty first chunk would say that there is no block.
             if block.len == 1 {
                 relay.cannot(code);

@@ -100,18 +100,16 @@ fn truncated(job: &Job) {
     });
 }
 
-/// A broadcast in chunks, compressed or not, is longer than the buffers of the ranks that are not its root.
+/// A broadcast in compressed chunks is longer than the buffers of the ranks that are not its root.
 fn short_broadcast(job: &Job) {
     let root = job.world.process_at_rank(0);
     let len = 100_000;
-    for smooth in [true, false] {
-        let mut x = doubles(smooth, 0, len);
-        x.truncate(len - usize::from(job.world.rank() > 0));
-        let outcome = root.compressed_broadcast_into(&mut x[..]);
-        match job.world.rank() {
-            0 => assert_eq!(outcome, Ok(())),
-            _ => assert_eq!(outcome, Err(Error::Truncated { message: len * 8, room: len * 8 - 8 })),
-        }
+    let mut x = doubles(true, 0, len);
+    x.truncate(len - usize::from(job.world.rank() > 0));
+    let outcome = root.compressed_broadcast_into(&mut x[..]);
+    match job.world.rank() {
+        0 => assert_eq!(outcome, Ok(())),
+        _ => assert_eq!(outcome, Err(Error::Truncated { message: len * 8, room: len * 8 - 8 })),
     }
 }
 
