@@ -203,25 +203,6 @@ pub fn shifted_right<W: Word>(v: V, by: u32) -> V {
     }
 }
 
-/// Each word of 64 or 32 bits shifted left by its count in `by`; 0 if that is its width or more.
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-pub fn each_shifted_left<W: Word>(v: V, by: V) -> V {
-    match W::BITS {
-        64 => _mm256_sllv_epi64(v, by),
-        _ => _mm256_sllv_epi32(v, by),
-    }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-pub fn each_shifted_right<W: Word>(v: V, by: V) -> V {
-    match W::BITS {
-        64 => _mm256_srlv_epi64(v, by),
-        _ => _mm256_srlv_epi32(v, by),
-    }
-}
-
 /// Words rotated left by one or not at all.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]

@@ -42,13 +42,6 @@ pub fn store_half(half: &mut [u8; 32], v: __m256i) {
     unsafe { _mm256_storeu_si256(half.as_mut_ptr().cast(), v) }
 }
 
-/// Stores the lowest byte of each 64-bit lane.
-#[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-#[inline]
-pub fn store_bytes(bytes: &mut [u8; 8], v: V) {
-    *bytes = _mm_cvtsi128_si64(_mm512_cvtepi64_epi8(v)).to_le_bytes();
-}
-
 /// The group at byte `at`; zeros if it is not entirely in `bytes`.
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
