@@ -9,7 +9,7 @@ use crate::{libraries, program, similar};
 /// Why the program is not found in a command.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    #[error("no program found in the command: `{0}`{1} (give it as you would type it: mpirun -n 4 ./app)")]
+    #[error("no program found in the command: `{0}`{1}")]
     NoProgram(String, String),
     #[error("the command starts several programs (:); give each of them on its own")]
     SeveralPrograms,
@@ -61,7 +61,13 @@ pub(crate) fn place(words: &[OsString]) -> Result<usize, Error> {
     position(words, |word| program::find(word).is_ok()).ok_or_else(|| {
         let command = words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
         let mut others = words.iter().skip(1).filter(|word| !is_option(word) && !is_number(word));
-        Error::NoProgram(command, others.next().map(|word| similar::program(word)).unwrap_or_default())
+        let hint = others.next().map(|word| match (word.to_string_lossy(), similar::program(word)) {
+            (word, similar) if word.contains('/') => format!("; `{word}` is not found{similar}"),
+            (_, similar) => similar,
+        });
+        let hint = hint.filter(|hint| !hint.is_empty());
+        let hint = hint.unwrap_or_else(|| " (give it as you would type it: mpirun -n 4 ./app)".to_owned());
+        Error::NoProgram(command, hint)
     })
 }
 

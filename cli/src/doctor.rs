@@ -105,11 +105,14 @@ pub(crate) fn run(options: &Options) -> Result<bool, Error> {
     Ok(findings.iter().all(|finding| !finding.is_wrong()))
 }
 
-/// The first line of an error that contains words.
+/// The first lines of an error that contain words.
 fn first_words(stderr: &[u8]) -> String {
+    const MOST: usize = 6;
     let stderr = String::from_utf8_lossy(stderr);
-    let line = stderr.lines().map(str::trim).find(|line| line.chars().any(char::is_alphabetic));
-    line.map(|line| format!(": {line}")).unwrap_or_default()
+    let has_words = |line: &&str| line.chars().any(char::is_alphabetic);
+    let lines = stderr.lines().map(str::trim).skip_while(|line| !has_words(line));
+    let words = lines.take_while(has_words).take(MOST).collect::<Vec<_>>().join(" ");
+    if words.is_empty() { words } else { format!(": {words}") }
 }
 
 /// Runs the job to its end. A launcher that is terminated ends its ranks.

@@ -197,7 +197,10 @@ fn what_fails_is_said() {
     let dir = place("always", "exit 3");
     let stderr = bench(&dir, &["--", "env", "./app"]).2;
     assert_eq!(stderr, "mpress: the command failed without mpress (exit status: 3)\n");
-    fails(&["--", "env", "./apq"], "no program found in the command: `env ./apq` (did you mean ./app?)");
+    fails(
+        &["--", "env", "./apq"],
+        "no program found in the command: `env ./apq`; `./apq` is not found (did you mean ./app?)",
+    );
     fails(&["--", "/no/such/launcher", "./app"], "`/no/such/launcher` cannot be started");
     fails(&["--", "env", "./app", ":", "./app"], "several programs");
 }

@@ -2,7 +2,9 @@
 #![forbid(unsafe_code)]
 
 use crate::{Codec, compress_with, decompress_with};
+use alloc::format;
 use alloc::vec::Vec;
+use core::fmt::Display;
 use std::io::{self, BufRead, Error, ErrorKind, Read, Write};
 
 /// The maximum number of raw bytes in a chunk.
@@ -83,6 +85,8 @@ pub struct Reader<C: Codec, R: Read> {
     chunk: Vec<u8>,
     /// How much of the chunk has been read.
     at: usize,
+    /// Where the next chunk begins, counted from the start of the reader.
+    next: u64,
     is_over: bool,
 }
 
@@ -90,7 +94,8 @@ impl<C: Codec, R: Read> Reader<C, R> {
     /// A reader.
     #[must_use]
     pub fn new(from: R) -> Self {
-        Self { decoder: C::decoder(), from, message: Vec::new(), chunk: Vec::new(), at: 0, is_over: false }
+        let (decoder, message, chunk) = (C::decoder(), Vec::new(), Vec::new());
+        Self { decoder, from, message, chunk, at: 0, next: 0, is_over: false }
     }
 
     /// The inner reader; after everything was read, it is just past the end.
@@ -101,27 +106,33 @@ impl<C: Codec, R: Read> Reader<C, R> {
 
     fn read_chunk(&mut self) -> io::Result<()> {
         let mut length = [0; 4];
-        self.from.read_exact(&mut length)?;
+        let cut = || Error::new(ErrorKind::UnexpectedEof, "it ends before its end mark (was it finished?)");
+        let whole = |error: Error| if error.kind() == ErrorKind::UnexpectedEof { cut() } else { error };
+        self.from.read_exact(&mut length).map_err(whole)?;
         let length = u32::from_le_bytes(length);
         if length == 0 {
             self.is_over = true;
             return Ok(());
         }
-        let invalid = |error| Error::new(ErrorKind::InvalidData, error);
+        let start = self.next;
+        let invalid =
+            |what: &dyn Display| Error::new(ErrorKind::InvalidData, format!("chunk at byte {start}: {what}"));
         if length > MOST {
-            return Err(Error::new(ErrorKind::InvalidData, "a chunk is longer than any that is written"));
+            return Err(invalid(&"longer than any that is written"));
         }
         self.message.clear();
         // The memory grows with the bytes that arrive.
         (&mut self.from).take(u64::from(length)).read_to_end(&mut self.message)?;
         if self.message.len() < length as usize {
-            return Err(ErrorKind::UnexpectedEof.into());
+            return Err(cut());
         }
-        self.chunk = decompress_with(C::ID, &mut self.decoder, &self.message, CHUNK).map_err(invalid)?;
+        let chunk = decompress_with(C::ID, &mut self.decoder, &self.message, CHUNK);
+        self.chunk = chunk.map_err(|error| invalid(&error))?;
         self.at = 0;
         if self.chunk.is_empty() {
-            return Err(Error::new(ErrorKind::InvalidData, "a chunk without bytes"));
+            return Err(invalid(&"no bytes"));
         }
+        self.next = start + 4 + u64::from(length);
         Ok(())
     }
 }

@@ -43,7 +43,8 @@ pub fn encode_into_with<E: Encode + ?Sized>(
     Ok(out.len())
 }
 
-/// Decodes `wire` into `room`, which must have the length of the message.
+/// Decodes `wire` into `room`, which must have the length of the message. A wire has no checksum: most damage gives other bytes, not an error. Add one,
+/// or use `Compress`, which does.
 ///
 /// # Errors
 /// Errors of [`Decode::decode`], and [`DecodeErrorKind::Unfilled`] if the decoder reported success but did not fill `room`. After an error, the

@@ -337,7 +337,7 @@ impl JobReport {
             passed: about.passed.iter().filter(|passed| passed.count > 0).cloned().collect(),
             prediction: about.prediction,
             in_mpi: about.in_mpi.clone(),
-            verdict: verdict::verdict(&total, &gain, sum.has_tried(), about, settings),
+            verdict: verdict::verdict(&total, &gain, sum.has_tried(), link, about, settings),
         }
     }
 

@@ -140,7 +140,7 @@ fn gains_are_a_part_of_the_time_that_they_were_reckoned_in() {
     let part = report.gain.measured_s / report.gain.raw_s;
     let saved = 1.0 - 1.0 / report.total.ratio();
     assert!(part > 0.0 && part < saved + 0.01, "{part} of the time, {saved} of the bytes");
-    assert!(report.verdict.contains("of communication time"), "{}", report.verdict);
+    assert!(report.verdict.contains("time for messages at "), "{}", report.verdict);
 }
 
 #[test]

@@ -331,7 +331,12 @@ fn no_std(paths: &Paths) -> Vec<Step<'_>> {
         Step::new("check without std", check(&[])),
         Step::new("check without std, with an allocator", check(&["--features", "alloc"])),
     ];
-    for target in ["x86_64-unknown-none", "thumbv7em-none-eabi", "i686-unknown-linux-gnu"] {
+    for target in [
+        "x86_64-unknown-none",
+        "thumbv7em-none-eabi",
+        "i686-unknown-linux-gnu",
+        "powerpc64le-unknown-linux-gnu",
+    ] {
         let name = format!("check without std for {target}");
         steps.push(match toolchain::has_core(paths, target) {
             true => Step::new(name, check(&["--features", "alloc", "--target", target])),

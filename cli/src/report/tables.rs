@@ -80,7 +80,7 @@ pub(super) fn facts(report: &JobReport) -> Vec<(&'static str, String)> {
     }
     if let Some(counts) = &report.referring {
         let all = format!(
-            "{} of {} bytes, sent as {}",
+            "{} messages of {} bytes, sent as {}",
             count(counts.messages),
             count(counts.raw_bytes),
             count(counts.wire_bytes)

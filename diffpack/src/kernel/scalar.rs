@@ -14,8 +14,12 @@ use crate::format::{GROUPS, Predictor};
 use crate::kernel::block::{Block, Group, Groups, Mask, Widths};
 use crate::word::Word;
 use mpress_codec::{Full, Out};
+#[cfg(target_arch = "x86_64")]
 pub(super) use pack::used;
-pub(super) use predict::{lag_scores, shifts, term, terms};
+pub(super) use predict::shifts;
+#[cfg(target_arch = "x86_64")]
+pub(super) use predict::{lag_scores, term, terms};
+#[cfg(target_arch = "x86_64")]
 pub(super) use undo::SHORT;
 pub(crate) use undo::{undo_below, undo_difference};
 

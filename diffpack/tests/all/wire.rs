@@ -46,7 +46,7 @@ fn the_bound_is_reached_and_never_passed() {
 #[test]
 fn an_encoder_is_of_bounded_size() {
     assert!(size_of::<Encoder<u64>>() <= 24 << 10, "{}", size_of::<Encoder<u64>>());
-    assert!(size_of::<Decoder<u64>>() <= 32 << 10);
+    assert!(size_of::<Decoder<u64>>() <= 30 << 10);
 }
 
 fn repeating<W: Word>() {

@@ -95,17 +95,16 @@ impl Tables {
         self.requests.insert(request, subject);
     }
 
-    /// Divides the nanoseconds of a call that waited for these requests equally among them. Each request comes with whether it has completed.
-    pub fn waited(&mut self, requests: impl ExactSizeIterator<Item = (usize, bool)>, nanoseconds: u64) {
-        let part = nanoseconds / (requests.len() as u64).max(1);
-        for (request, is_complete) in requests {
-            let known = match is_complete {
-                true => self.requests.remove(&request),
-                false => self.requests.get(&request).copied(),
-            };
-            if let Some(subject) = known {
-                self.charge(subject, 0, part);
-            }
+    /// Divides the nanoseconds of a call that waited for these requests equally among those that are known. Each request comes with whether it has
+    /// completed.
+    pub fn waited(&mut self, requests: impl Iterator<Item = (usize, bool)>, nanoseconds: u64) {
+        let known = requests.filter_map(|(request, is_complete)| match is_complete {
+            true => self.requests.remove(&request),
+            false => self.requests.get(&request).copied(),
+        });
+        let known: Vec<_> = known.collect();
+        for &subject in &known {
+            self.charge(subject, 0, nanoseconds / known.len() as u64);
         }
     }
 
@@ -207,7 +206,8 @@ mod tests {
         for nanoseconds in [90, 30] {
             tables.waited([(10, true), (20, false), (30, true)].into_iter(), nanoseconds);
         }
-        assert_eq!(tables.peers(), [0, 30, 40, 0]);
+        // One was never heard of.
+        assert_eq!(tables.peers(), [0, 45, 45 + 30, 0]);
         tables.called(1, 90);
         tables.called(2, 5);
         assert_eq!(tables.calls(), [[0, 1], [0, 90]]);

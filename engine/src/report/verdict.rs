@@ -3,6 +3,7 @@
 use super::{About, Counts, Gain};
 use crate::settings::{SameNode, Settings};
 use crate::strategy::Strategy;
+use mpress_selector::Link;
 
 /// With less communication than this, in seconds over all ranks, a percentage is meaningless: a single trial of a codec is a large part of it.
 const WORTH_A_WORD_S: f64 = 1e-3;
@@ -10,11 +11,12 @@ const WORTH_A_WORD_S: f64 = 1e-3;
 /// A smaller percentage is rounded to 0.0.
 const SHOWN: f64 = 0.05;
 
-/// `tried`: whether there were enough trials by the clock for a result.
+/// `tried`: whether there were enough trials by the clock for a result. `link`: as rank 0 believes.
 pub(super) fn verdict(
     total: &Counts,
     gain: &Gain,
     tried: bool,
+    link: Link,
     about: &About,
     settings: &Settings,
 ) -> String {
@@ -39,18 +41,24 @@ pub(super) fn verdict(
     if gain.raw_s < WORTH_A_WORD_S || part.abs() < SHOWN {
         return bytes;
     }
-    let estimate = if part > 0.0 {
-        format!("estimated {part:.1} % of communication time")
-    } else {
-        format!("{would}lost an estimated {:.1} % of communication time", -part)
-    };
+    let estimate = format!(
+        "estimated {:.1} % {} time for messages at {} MB/s",
+        part.abs(),
+        if part > 0.0 { "less" } else { "more" },
+        short(link.bandwidth_mb_s)
+    );
     if !settings.clock || settings.strategy != Strategy::Adaptive {
         return format!("{bytes}; {estimate}");
     }
     let (why, seconds) =
-        (if tried { "trials differ too much" } else { "too few trials" }, about.time.as_secs_f64());
-    let decimals = [10.0, 1.0, 0.1].into_iter().filter(|least| seconds < *least).count();
-    format!("{bytes}; {estimate}, not confirmed by the clock: {why} in {seconds:.decimals$} s")
+        (if tried { "trials differ too much" } else { "too few trials" }, short(about.time.as_secs_f64()));
+    format!("{bytes}; {estimate}, not confirmed by the clock: {why} in {seconds} s")
+}
+
+/// A number with two or more digits that are not zeros at its beginning.
+fn short(number: f64) -> String {
+    let decimals = [10.0, 1.0, 0.1].into_iter().filter(|least| number < *least).count();
+    format!("{number:.decimals$}")
 }
 
 #[cfg(test)]
@@ -67,6 +75,7 @@ mod tests {
                 &total,
                 &gain,
                 tried,
+                Link { latency_us: 25.0, bandwidth_mb_s: 115.4 },
                 &About { time: Duration::from_secs_f64(seconds), ..About::default() },
                 settings,
             )
@@ -77,19 +86,19 @@ mod tests {
                 0.1,
                 false,
                 11.3,
-                "estimated 5.0 % of communication time, not confirmed by the clock: too few trials in 11 s",
+                "estimated 5.0 % less time for messages at 115 MB/s, not confirmed by the clock: too few trials in 11 s",
             ),
             (
                 0.1,
                 true,
                 9.26,
-                "estimated 5.0 % of communication time, not confirmed by the clock: trials differ too much in 9.3 s",
+                "estimated 5.0 % less time for messages at 115 MB/s, not confirmed by the clock: trials differ too much in 9.3 s",
             ),
             (
                 -0.1,
                 false,
                 0.041,
-                "lost an estimated 5.0 % of communication time, not confirmed by the clock: too few trials in 0.041 s",
+                "estimated 5.0 % more time for messages at 115 MB/s, not confirmed by the clock: too few trials in 0.041 s",
             ),
             (0.0, false, 11.3, ""),
         ] {
@@ -103,7 +112,7 @@ mod tests {
         ] {
             assert_eq!(
                 said(0.1, false, 11.3, &settings),
-                "saved 41.0 % of bytes; estimated 5.0 % of communication time"
+                "saved 41.0 % of bytes; estimated 5.0 % less time for messages at 115 MB/s"
             );
         }
     }

@@ -36,14 +36,17 @@ impl About {
         Self::Message(Subject { line, peer: usize::try_from(peers.world_rank(peer)).ok() })
     }
 
-    /// The same, and the call starts the operation whose request it stores here.
+    /// The same, and the call starts the operation whose request it stores here. Without a peer there is nothing to wait for, and many such
+    /// operations may have the same request.
     ///
     /// # Safety
     /// There must be room for a request, now and when [`charge`](Self::charge) is called, or null.
     #[inline]
     pub(crate) unsafe fn starting(comm: MPI_Comm, peer: c_int, request: *mut MPI_Request) -> Self {
         match Self::with(comm, peer) {
-            Self::Message(subject) if !request.is_null() => Self::Start(subject, request),
+            Self::Message(subject) if !request.is_null() && peer != PROC_NULL => {
+                Self::Start(subject, request)
+            }
             other => other,
         }
     }
