@@ -189,6 +189,22 @@ fn files_that_no_writer_writes_are_refused() {
     }
 }
 
+#[test]
+fn a_reader_says_what_is_wrong_and_where() {
+    let said = |file: &[u8]| {
+        let mut reader = Reader::<Copy, _>::new(file);
+        reader.read_to_end(&mut Vec::new()).unwrap_err().to_string()
+    };
+    let whole = file(&vec![7; CHUNK + 100], CHUNK);
+    assert_eq!(said(&whole[..whole.len() - 1]), "it ends before its end mark (was it finished?)");
+    assert_eq!(said(b""), "it ends before its end mark (was it finished?)");
+    let second = whole.len() - 4 - (4 + 100 + file_overhead(100));
+    let mut damaged = whole;
+    damaged[second + 20] ^= 1;
+    let said = said(&damaged);
+    assert!(said.starts_with(&format!("chunk at byte {second}: ")), "{said}");
+}
+
 proptest! {
     #[test]
     fn every_message_comes_back(raw in proptest::collection::vec(any::<u8>(), 0..1000)) {

@@ -363,7 +363,7 @@ mod tests {
         encoded(&mut table, Level::Low, 0.5, 4040e3);
         assert!((pace(&table, Level::Low) - 40.0).abs() < 0.1);
         // Of three, the last was also interrupted.
-        [500e3, 600e3, 101e6].map(|ns| encoded(&mut table, Level::Medium, 0.5, ns));
+        [500e3, 600e3, 101e6].into_iter().for_each(|ns| encoded(&mut table, Level::Medium, 0.5, ns));
         assert!(pace(&table, Level::Medium) < 7.0);
         assert!((pace(&table, Level::High) - 1.0).abs() < 1e-3, "other levels are unaffected");
     }
