@@ -238,6 +238,10 @@ pub(crate) trait Kernel<W>: Copy {
     /// from code that all need.
     fn apart<T>(self, operation: impl FnOnce() -> T) -> T;
     /// The operations that nearly every block needs to be encoded.
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        expect(dead_code, reason = "only code for vectors is prefetched")
+    )]
     const ENCODES: Code;
     /// Prefetches the code that rebuilds blocks of a predictor.
     fn prefetch_rebuild(self, predictor: &Predictor);
