@@ -17,9 +17,9 @@ use crate::{command, libraries, signals};
 ///
 ///     mpress bench -- mpirun -n 4 ./app arguments
 ///
-/// It runs the command with `MPRESS_DISABLE=1` set for the program, so that one that
-/// uses mpress itself (mpress-rsmpi) does not compress either, if it takes its settings
-/// from variables; and with `mpress run --`.
+/// It runs the command with `mpress run --` before the program, and with
+/// `MPRESS_DISABLE=1` set for the program. So a program that uses mpress itself
+/// (mpress-rsmpi) does not compress then, if it takes its settings from variables.
 /// It measures how long each takes, from start to end. One run with mpress comes first
 /// and does not count. A command with `mpress run` is also run without it. Standard
 /// input is empty, and what the program prints on standard output is not shown.
@@ -43,9 +43,6 @@ pub(crate) struct Options {
 
 /// With fewer pairs, all of them may be on one side of the true median by chance: of five, in 6 % of cases.
 const ENOUGH: u32 = 6;
-
-/// Before the program, in a run without mpress. `env` would take a program with a `=` in its name for a variable.
-const DISABLED: [&str; 3] = ["sh", "-c", r#"export MPRESS_DISABLE=1; exec "$0" "$@""#];
 
 /// Why there is no result, or not the whole one.
 #[derive(Debug, thiserror::Error)]
@@ -116,7 +113,10 @@ fn measure(options: &Options, pairs: &mut Vec<Pair>) -> Result<(), Error> {
     let before = [this.as_os_str(), OsStr::new("run"), OsStr::new("--")];
     let job = |with: bool| match (with, is_run) {
         // Before the program, not for the launcher: all ranks must have the same settings, also those on other nodes.
-        (false, _) => without_preload(command::with(words, place, &DISABLED.map(OsStr::new))),
+        (false, _) => {
+            let before: Vec<_> = disabled(words, place).iter().map(OsStr::new).collect();
+            without_preload(command::with(words, place, &before))
+        }
         (true, false) => command::with(words, place, &before),
         (true, true) => command::as_typed(words),
     };
@@ -142,6 +142,17 @@ fn measure(options: &Options, pairs: &mut Vec<Pair>) -> Result<(), Error> {
         say(&format_args!("{pair:>4}  {without:>10.3}  {with:>14.3}  {:>7.3}", without / with))?;
     }
     Ok(())
+}
+
+/// The words before the program in a run without mpress. `env` would take a program with `=` in its name for a variable; a shell may not pass on all
+/// variables.
+fn disabled(words: &[OsString], place: usize) -> &'static [&'static str] {
+    let has_sign = words.get(place).is_some_and(|program| program.as_encoded_bytes().contains(&b'='));
+    if has_sign {
+        &["sh", "-c", r#"export MPRESS_DISABLE=1; exec "$0" "$@""#]
+    } else {
+        &["env", "MPRESS_DISABLE=1"]
+    }
 }
 
 /// A library of mpress in `LD_PRELOAD` would compress without `mpress run`, too.

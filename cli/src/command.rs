@@ -61,11 +61,13 @@ pub(crate) fn place(words: &[OsString]) -> Result<usize, Error> {
     position(words, |word| program::find(word).is_ok()).ok_or_else(|| {
         let command = words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
         let mut others = words.iter().skip(1).filter(|word| !is_option(word) && !is_number(word));
-        let hint = others.next().map(|word| match (word.to_string_lossy(), similar::program(word)) {
-            (word, similar) if word.contains('/') => format!("; `{word}` is not found{similar}"),
-            (_, similar) => similar,
-        });
-        let hint = hint.filter(|hint| !hint.is_empty());
+        let paths = others.clone().filter(|word| word.as_encoded_bytes().contains(&b'/'));
+        let mut errors: Vec<_> = paths.filter_map(|word| program::find(word).err()).collect();
+        errors.sort_by_key(|error| !matches!(error, program::Error::NotFound(_)));
+        let hint = match errors.first() {
+            Some(error) => Some(format!("; {error}")),
+            None => others.next().map(|word| similar::program(word)).filter(|hint| !hint.is_empty()),
+        };
         let hint = hint.unwrap_or_else(|| " (give it as you would type it: mpirun -n 4 ./app)".to_owned());
         Error::NoProgram(command, hint)
     })

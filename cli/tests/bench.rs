@@ -201,6 +201,9 @@ fn what_fails_is_said() {
         &["--", "env", "./apq"],
         "no program found in the command: `env ./apq`; `./apq` is not found (did you mean ./app?)",
     );
+    std::fs::write(dir.join("hosts"), "here").unwrap();
+    fails(&["--", "env", "./hosts", "./apq"], "; `./apq` is not found (did you mean ./app?)");
+    fails(&["--", "env", "./hosts"], "; `./hosts` cannot be executed");
     fails(&["--", "/no/such/launcher", "./app"], "`/no/such/launcher` cannot be started");
     fails(&["--", "env", "./app", ":", "./app"], "several programs");
 }

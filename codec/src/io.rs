@@ -106,8 +106,11 @@ impl<C: Codec, R: Read> Reader<C, R> {
 
     fn read_chunk(&mut self) -> io::Result<()> {
         let mut length = [0; 4];
-        let cut = || Error::new(ErrorKind::UnexpectedEof, "it ends before its end mark (was it finished?)");
-        let whole = |error: Error| if error.kind() == ErrorKind::UnexpectedEof { cut() } else { error };
+        let cut =
+            || Error::new(ErrorKind::UnexpectedEof, "no end mark at the end (was `Writer::finish` called?)");
+        // That of an inner reader says more.
+        let is_end = |error: &Error| error.kind() == ErrorKind::UnexpectedEof && error.get_ref().is_none();
+        let whole = |error: Error| if is_end(&error) { cut() } else { error };
         self.from.read_exact(&mut length).map_err(whole)?;
         let length = u32::from_le_bytes(length);
         if length == 0 {

@@ -196,8 +196,8 @@ fn a_reader_says_what_is_wrong_and_where() {
         reader.read_to_end(&mut Vec::new()).unwrap_err().to_string()
     };
     let whole = file(&vec![7; CHUNK + 100], CHUNK);
-    assert_eq!(said(&whole[..whole.len() - 1]), "it ends before its end mark (was it finished?)");
-    assert_eq!(said(b""), "it ends before its end mark (was it finished?)");
+    assert_eq!(said(&whole[..whole.len() - 1]), "no end mark at the end (was `Writer::finish` called?)");
+    assert_eq!(said(b""), "no end mark at the end (was `Writer::finish` called?)");
     let second = whole.len() - 4 - (4 + 100 + file_overhead(100));
     let mut damaged = whole;
     damaged[second + 20] ^= 1;

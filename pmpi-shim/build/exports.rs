@@ -148,7 +148,9 @@ fn measured(form: &Function<'_>, call: usize) -> String {
     let has_request = has("request", "*mut MPI_Request");
     let waits = ["Wait", "Test", "Start", "Request_free"].iter().any(|prefix| form.name.starts_with(prefix));
     let about = if has("comm", "MPI_Comm") {
-        let peer = ["source", "dest"].into_iter().find(|name| has(name, "c_int")).unwrap_or("PROC_NULL");
+        // A collective has no peer, but its request is waited for.
+        let none = if has_request { "ANY_SOURCE" } else { "PROC_NULL" };
+        let peer = ["source", "dest"].into_iter().find(|name| has(name, "c_int")).unwrap_or(none);
         match has_request {
             true => format!("unsafe {{ About::starting(comm, {peer}, request) }}"),
             false => format!("About::with(comm, {peer})"),

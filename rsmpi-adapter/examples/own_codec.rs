@@ -73,8 +73,7 @@ fn run(world: &SimpleCommunicator) -> Result<(), Box<dyn Error>> {
         _ => &[&FIRST],
     };
     let codecs = Codecs::new(rows.iter().copied())?;
-    let settings = Settings { codecs, ..Settings::default() }.with_vars(std::env::vars_os())?;
-    let world = CompressedCommunicator::new(world, &settings)?;
+    let world = CompressedCommunicator::with_env(world, Settings { codecs, ..Settings::default() })?;
 
     let field: Vec<f64> = (0..4000).map(|i| if i < 100 { f64::from(i).sin() } else { 0.0 }).collect();
     for _ in 0..20 {

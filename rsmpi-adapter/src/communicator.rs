@@ -37,8 +37,6 @@ impl CompressedCommunicator {
     /// # use mpress_rsmpi::{CompressedCommunicator, SameNode, Settings};
     /// # let universe = mpi::initialize().ok_or("MPI is initialised already")?;
     /// let settings = Settings { same_node: SameNode::Compress, strategy: "fixed:diffpack-balanced".parse()?, ..Settings::default() };
-    /// // The user's variables come last, so that they can change this.
-    /// let settings = settings.with_vars(std::env::vars_os())?;
     /// let world = CompressedCommunicator::new(&universe.world(), &settings)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -61,7 +59,16 @@ impl CompressedCommunicator {
     /// As [`new`](Self::new), and [`Error::Settings`] on a rank whose variables are invalid; the other ranks then get
     /// [`Error::Disagreement`].
     pub fn from_env<C: Communicator + ?Sized>(of: &C) -> Result<Self> {
-        Self::start(of, Settings::from_vars(std::env::vars_os()))
+        Self::with_env(of, Settings::default())
+    }
+
+    /// The same with these settings, which the variables change.
+    ///
+    /// # Errors
+    /// As [`from_env`](Self::from_env).
+    pub fn with_env<C: Communicator + ?Sized>(of: &C, settings: Settings) -> Result<Self> {
+        let settings = settings.with_vars(std::env::vars_os());
+        Self::start(of, settings.and_then(|settings| settings.check().map(|()| settings)))
     }
 
     fn start<C: Communicator + ?Sized>(

@@ -1,6 +1,6 @@
 //! Estimates the bandwidth of the network from observations.
 //!
-//! Each shows a lower and an upper bound. Chunks of long messages that a rank waits for arrive as fast as network and processor allow (C. Dovrolis,
+//! They show bounds. Chunks of long messages that a rank waits for arrive as fast as network and processor allow (C. Dovrolis,
 //! P. Ramanathan and D. Moore, *What do packet dispersion techniques measure?*, 2001): the bounds are their rates with and without the rank's own coding
 //! meanwhile, which are close on a slow network. For other messages, bytes over the whole time is a lower bound. Bytes over the time a rank waited is an
 //! upper bound, because the rank may also have waited for other ranks.
@@ -19,6 +19,8 @@ const LUCKY: usize = 3;
 /// The same for trains that show the bandwidth. Some are faster than a rank's share, because other ranks do not send at that moment. Others are
 /// slower, because this rank is interrupted.
 const LUCKY_TRAINS: usize = 5;
+/// Trains whose bounds differ by less than this factor are more accurate than other messages, which are then ignored.
+const CLOSE: f64 = 2.0;
 /// If the other side is late, a rank is assumed to wait at most this many times longer for a message than the network needs. The fourth shortest of
 /// sixteen waits is used.
 const LATE: f64 = 4.0;
@@ -96,9 +98,9 @@ impl Observed {
         if bytes == 0 || ns.is_nan() || ns <= 0.0 || sent_ns.is_nan() || sent_ns < 0.0 {
             return;
         }
-        let waited_ns = (ns - coding_ns).max(0.0);
+        let waited_ns = (ns - coding_ns.max(0.0)).max(0.0);
         let (all, believed) = (&mut *self.transfers, self.link.bandwidth_mb_s);
-        let shown = if waited_ns < SLOWER * sent_ns {
+        let (shown, is_exact) = if waited_ns < SLOWER * sent_ns {
             all.least.add(bytes, ns);
             // This train shows no more than its own rate: the earlier ones may be from when the network was faster.
             let least = all.least.fastest(LUCKY).map(|mb_s| mb_s.min(rate((bytes as f64, ns))));
@@ -106,15 +108,18 @@ impl Observed {
                 // Slower trains are out of date.
                 (all.with_coding, all.without) = Default::default();
             }
-            least.filter(|&mb_s| mb_s >= believed)
+            (least.filter(|&mb_s| mb_s >= believed), true)
         } else {
             all.with_coding.add(bytes, ns);
             all.without.add(bytes, waited_ns);
             let bounds = all.with_coding.fastest(LUCKY_TRAINS).zip(all.without.fastest(LUCKY_TRAINS));
-            bounds.map(|(least, most)| believed.clamp(least, most))
+            let is_exact = bounds.is_some_and(|(least, most)| most < CLOSE * least);
+            (bounds.map(|(least, most)| believed.clamp(least, most)), is_exact)
         };
         if let Some(mb_s) = shown {
-            all.shown = LATEST;
+            if is_exact {
+                all.shown = LATEST;
+            }
             self.believe(mb_s);
         }
     }

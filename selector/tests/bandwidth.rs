@@ -56,6 +56,15 @@ fn time_spent_decoding_is_no_slow_network() {
 }
 
 #[test]
+fn trains_that_show_little_leave_other_messages_their_say() {
+    let mut link = selector();
+    // Nearly all of the time is coding: 100 MB/s or more.
+    (0..16).for_each(|_| link.arrived(1_000_000, (10e6, 9.99e6), 0.0));
+    (0..16).for_each(|_| link.passed(1_000_000, 1e6, 1e6));
+    assert!((link.link().bandwidth_mb_s - 1000.0).abs() < 1e-6, "{:?}", link.link());
+}
+
+#[test]
 fn late_partners_do_not_hide_what_trains_have_shown() {
     let mut link = selector();
     for _ in 0..64 {
@@ -131,6 +140,10 @@ fn nonsense_is_not_believed() {
         [(0, 1e9), (1_000_000, 0.0), (1_000_000, f64::NAN), (1, f64::INFINITY), (usize::MAX, 20_001.0)]
     {
         for _ in 0..20 {
+            for coding_ns in [-1e9, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, ns] {
+                link.arrived(bytes, (ns, coding_ns), 0.0);
+                link.arrived(bytes, (1e6, coding_ns), 0.0);
+            }
             link.arrived(bytes, (ns, 0.0), 0.0);
             link.arrived(bytes, (ns, 0.0), f64::NAN);
             link.arrived(bytes, (1e3, 0.0), ns);

@@ -77,7 +77,12 @@ impl Block {
         at(index)..at(index + 1)
     }
 
-    /// The error with which it came.
+    /// Whether it came damaged, or is longer than here.
+    pub(super) fn is_wrong(&self) -> bool {
+        matches!(self.form, Form::Damaged(_) | Form::TooLong(_))
+    }
+
+    /// The error with which it came, for the call that is to report it.
     pub(super) fn error(&self) -> Option<c_int> {
         match self.form {
             Form::Damaged(code) => Some(code),
@@ -103,7 +108,8 @@ impl Block {
             self.form = self.form_of(shim, &wire, id);
         }
         let landed = match self.form {
-            Form::Nothing | Form::Damaged(_) | Form::TooLong(_) => true,
+            Form::Nothing => true,
+            _ if self.is_wrong() => true,
             form => self.land(shim, form, index, &wire),
         };
         if !landed {

@@ -80,7 +80,9 @@ impl Incoming {
             }
             _ => block.came(item.index, len, shim.damaged),
         }
-        if let Err(code) = came {
+        if let Err(code) = came
+            && !block.is_wrong()
+        {
             block.form = Form::Damaged(code);
         }
     }
@@ -186,9 +188,9 @@ impl Leaving {
             memory = Some(wire);
         } else if matches!(block.form, Form::Nothing) {
             (at, len) = (ptr::null(), 0);
-        } else if let Some(code) = block.error().filter(|_| self.inside) {
+        } else if self.inside && block.is_wrong() {
             // One byte short. An empty first chunk would say that there is no block.
-            if block.len == 1 {
+            if let Some(code) = block.error().filter(|_| block.len == 1) {
                 relay.cannot(code);
             }
             len -= 1;

@@ -2,7 +2,8 @@
 //!
 //! The time of a call counts for the communicator that it names, and for the peer if it names one: the
 //! destination of a send, the source of a receive. The time of a call that waits for requests is divided
-//! equally among them, and each part counts for the communicator and peer of that request.
+//! equally among those that are known, and each part counts for the communicator and peer of that request.
+//! Some MPIs give all operations that complete at once the same request; the last of them is known.
 
 use crate::mpi::handle::Handle;
 use crate::mpi::sys::*;
@@ -36,8 +37,8 @@ impl About {
         Self::Message(Subject { line, peer: usize::try_from(peers.world_rank(peer)).ok() })
     }
 
-    /// The same, and the call starts the operation whose request it stores here. Without a peer there is nothing to wait for, and many such
-    /// operations may have the same request.
+    /// The same, and the call starts the operation whose request it stores here. With `MPI_PROC_NULL` there is
+    /// nothing to wait for.
     ///
     /// # Safety
     /// There must be room for a request, now and when [`charge`](Self::charge) is called, or null.
