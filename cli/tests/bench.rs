@@ -188,6 +188,7 @@ fn a_closed_output_is_no_failure() {
 #[test]
 fn what_fails_is_said() {
     let dir = place("fails", "case \"$LD_PRELOAD\" in\n*libmpress*) ;;\n*) exit 3 ;;\nesac");
+    std::fs::write(dir.join("hosts"), "here").unwrap();
     let fails = |args: &[&str], words: &str| {
         let (status, _, stderr) = bench(&dir, args);
         assert_eq!((status, stderr.lines().count()), (Some(1), 1), "{stderr}");
@@ -201,7 +202,6 @@ fn what_fails_is_said() {
         &["--", "env", "./apq"],
         "no program found in the command: `env ./apq`; `./apq` is not found (did you mean ./app?)",
     );
-    std::fs::write(dir.join("hosts"), "here").unwrap();
     fails(&["--", "env", "./hosts", "./apq"], "; `./apq` is not found (did you mean ./app?)");
     fails(&["--", "env", "./hosts"], "; `./hosts` cannot be executed");
     fails(&["--", "/no/such/launcher", "./app"], "`/no/such/launcher` cannot be started");

@@ -246,6 +246,21 @@ fn paths_of_settings_count_from_the_folder_of_the_start() {
     assert!(JobReport::from_json(&report).unwrap().total.messages > 0, "{report}");
 }
 
+#[test]
+fn waits_count_for_the_communicator_of_their_requests() {
+    let Some(rig) = Rig::beside_others("waited") else { return };
+    let file = rig.folder().join("report.json");
+    let job = rig.job(Launcher::Local, 2, "waited", &[]).compressing();
+    job.env("MPRESS_REPORT_FILE", file.to_str().unwrap()).run("with").assert_well();
+    // If MPICH hung in MPI_Finalize, there is no report.
+    let Ok(report) = std::fs::read_to_string(&file) else { return };
+    let in_mpi = JobReport::from_json(&report).unwrap().in_mpi.unwrap();
+    let seconds =
+        |name: &str| in_mpi.communicators.iter().find(|one| one.communicator.contains(name)).unwrap();
+    assert!(seconds("WORLD").seconds > 0.2, "{in_mpi:?}");
+    assert!(in_mpi.peers_s.iter().sum::<f64>() < 0.1, "{in_mpi:?}");
+}
+
 /// The number of messages that referred to earlier ones, by the report; 0 if it does not tell of any.
 fn referring(written: &Written) -> Option<u64> {
     let lines = written.shim_lines()?;
