@@ -257,13 +257,17 @@ impl Share {
 
     fn gain(&self) -> Gain {
         let seconds = |at: usize| self.words[at].cast_signed() as f64 * 1e-9;
-        let clock = self.words[3..].first_chunk().and_then(|words| Clock::of(*words));
+        let clock = Clock::of(self.clock_words());
         Gain { predicted_s: seconds(0), measured_s: seconds(1), raw_s: seconds(2), clock }
     }
 
     /// Whether any process made enough trials by the clock for a result.
     fn has_tried(&self) -> bool {
-        self.words[3..].first_chunk().is_some_and(|words| clock::has_tried(*words))
+        clock::has_tried(self.clock_words())
+    }
+
+    fn clock_words(&self) -> [u64; clock::WORDS] {
+        self.words[3..].first_chunk().copied().unwrap_or_default()
     }
 
     /// The counters, of the codecs of this engine.

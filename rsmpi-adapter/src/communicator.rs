@@ -59,7 +59,7 @@ impl CompressedCommunicator {
     /// As [`new`](Self::new), and [`Error::Settings`] on a rank whose variables are invalid; the other ranks then get
     /// [`Error::Disagreement`].
     pub fn from_env<C: Communicator + ?Sized>(of: &C) -> Result<Self> {
-        Self::with_env(of, Settings::default())
+        Self::start(of, Settings::from_vars(std::env::vars_os()))
     }
 
     /// The same with these settings, which the variables change.
