@@ -1,7 +1,6 @@
 //! The completion calls: Wait, Test and Request_get_status in their four forms, Cancel and Request_free.
 
 mod batch;
-mod few;
 
 use crate::mpi::arguments;
 use crate::mpi::span::store_status;
@@ -10,7 +9,7 @@ use crate::mpi::{open, real};
 use crate::operations::requests::Awaited;
 use crate::operations::state::Shim;
 use crate::progress::until;
-use batch::{Batch, Ends};
+use batch::{Batch, Ends, Few};
 use mpress::waiting;
 use std::ffi::c_int;
 use std::slice;
@@ -115,7 +114,8 @@ unsafe fn one(
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        let Some(mut batch) = Batch::of(shim, ends, request) else { return pass() };
+        let mut slots = Few::new();
+        let Some(mut batch) = Batch::of(shim, ends, request, &mut slots) else { return pass() };
         let mut found = empty_status();
         waiting::during_long(&shim.engine, batch.longest(), || {
             if ends == Ends::Wait {
@@ -178,7 +178,8 @@ unsafe fn any(
     // SAFETY: the caller vouches for the arguments.
     unsafe {
         let Some(index) = index.as_mut() else { return pass() };
-        let Some(mut batch) = Batch::of(shim, ends, requests) else { return pass() };
+        let mut slots = Few::new();
+        let Some(mut batch) = Batch::of(shim, ends, requests, &mut slots) else { return pass() };
         let mut found = empty_status();
         let given = std::mem::replace(index, UNDEFINED);
         waiting::during_long(&shim.engine, batch.longest(), || {
@@ -219,8 +220,9 @@ unsafe fn all(
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        let Some(mut batch) = Batch::of(shim, ends, requests) else { return pass() };
-        let mut found = vec![empty_status(); batch.len()];
+        let mut slots = Few::new();
+        let Some(mut batch) = Batch::of(shim, ends, requests, &mut slots) else { return pass() };
+        let mut found = Few::from_elem(empty_status(), batch.len());
         waiting::during_long(&shim.engine, batch.longest(), || {
             let code = until(shim, || {
                 let found = found.as_mut_ptr();
@@ -253,8 +255,9 @@ unsafe fn some(
 ) -> c_int {
     // SAFETY: the program's own arguments; the MPI fills `outcount` entries of the arrays.
     unsafe {
-        let Some(mut batch) = Batch::of(shim, ends, requests) else { return pass() };
-        let mut found = vec![empty_status(); batch.len()];
+        let mut slots = Few::new();
+        let Some(mut batch) = Batch::of(shim, ends, requests, &mut slots) else { return pass() };
+        let mut found = Few::from_elem(empty_status(), batch.len());
         let code = until(shim, || {
             let ready = batch.advance();
             let waits = ends == Ends::Wait && ready && shim.may_wait();

@@ -86,7 +86,7 @@ handlers! {
             let (buf, count, datatype) = (into.ptr(), into.count(), into.datatype());
             // The MPI may call the program's handler, whose calls come back here.
             let started = called(open::MPI_Imrecv_any(buf, count, datatype, message, &raw mut inner));
-            received(comm, started.map(|()| Active::new(inner, Finish::Receive(posted))))
+            received(comm, started.map(|()| Active::new(inner, Finish::Receive(Box::new(posted)))))
         };
         receive(shim, span, message, pass, received, left)
     };

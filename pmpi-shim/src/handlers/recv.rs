@@ -178,7 +178,7 @@ fn post(shim: &Shim, message: &Envelope, peers: &Arc<Peers>, own_handler: bool) 
     // SAFETY: it is kept with the request.
     let into = Envelope { span: unsafe { posted.span() }, ..*message };
     let mut active = as_is(shim, &into, own_handler)?;
-    active.finish = Finish::Receive(posted);
+    active.finish = Finish::Receive(Box::new(posted));
     Ok(active)
 }
 

@@ -8,20 +8,34 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 struct Known {
+    key: usize,
     kind: Kind,
     /// In bytes; 0 before the MPI has been asked, and if it lacks the type.
     size: AtomicUsize,
 }
 
 fn known(datatype: MPI_Datatype) -> Option<&'static Known> {
-    static ALL: OnceLock<HandleMap<Known>> = OnceLock::new();
-    let all = || {
-        let known = |&(datatype, kind): &(MPI_Datatype, Kind)| {
-            (datatype.key(), Known { kind, size: AtomicUsize::new(0) })
+    /// The types, and the place of each by its key.
+    static ALL: OnceLock<(Vec<Known>, HandleMap<usize>)> = OnceLock::new();
+    /// The place of the type that was asked for last: programs use few.
+    static LATEST: AtomicUsize = AtomicUsize::new(0);
+    let key = datatype.key();
+    let (all, places) = ALL.get_or_init(|| {
+        let known = |&(datatype, kind): &(MPI_Datatype, Kind)| Known {
+            key: datatype.key(),
+            kind,
+            size: AtomicUsize::new(0),
         };
-        PREDEFINED.iter().map(known).collect()
-    };
-    ALL.get_or_init(all).get(&datatype.key())
+        let all: Vec<_> = PREDEFINED.iter().map(known).collect();
+        let places = all.iter().enumerate().map(|(place, known)| (known.key, place)).collect();
+        (all, places)
+    });
+    let latest = all.get(LATEST.load(Ordering::Relaxed)).filter(|known| known.key == key);
+    latest.or_else(|| {
+        let place = *places.get(&key)?;
+        LATEST.store(place, Ordering::Relaxed);
+        all.get(place)
+    })
 }
 
 /// The kind of the elements; `None` for any other datatype.

@@ -34,7 +34,7 @@ pub(crate) enum Finish {
     Nothing,
     /// Frees the memory that was sent, after the last of the sends that share it.
     Send(Arc<Wire>),
-    Receive(Posted),
+    Receive(Box<Posted>),
     /// Like `Send`, for a message in chunks.
     Stream(Box<Departing>),
     /// Frees the memory of a received message that is not wanted.

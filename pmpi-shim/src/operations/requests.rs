@@ -15,7 +15,7 @@ use crate::mpi::stack::{self, Place};
 use crate::mpi::sys::*;
 use crate::operations::active::{Active, Finish};
 use crate::operations::persistent::Template;
-use record::{IN_USE, IN_USE_HERE, Record};
+use record::{IN_USE_HERE, Record};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -66,9 +66,14 @@ impl Requests {
     fn change<R>(&self, change: impl FnOnce(&mut All) -> R) -> R {
         let mut all = self.lock();
         let result = change(&mut all);
+        self.tell(&all);
+        result
+    }
+
+    /// Stores what is asked for without the lock.
+    fn tell(&self, all: &All) {
         self.count.store(all.records.len(), Ordering::Release);
         self.detached.store(all.detached.len(), Ordering::Release);
-        result
     }
 
     /// Whether there are none. A record that another thread adds at the same time cannot concern this call.
@@ -105,20 +110,17 @@ impl Requests {
     /// by a jump, the request of that record is over.
     #[inline]
     pub(crate) fn forget(&self, handle: MPI_Request) {
-        if !self.is_empty() && IN_USE.load(Ordering::Acquire) > 0 {
-            self.forget_used(handle);
+        if self.is_empty() {
+            return;
         }
-    }
-
-    #[cold]
-    fn forget_used(&self, handle: MPI_Request) {
-        let is_used = |record: &&Arc<Record>| !record.is_free();
-        let former = self.change(|All { records, moving, .. }| {
-            records.get(&handle.key()).filter(is_used)?;
-            moving.remove(&handle.key());
-            records.remove(&handle.key())
-        });
-        former.inspect(end_former);
+        let mut all = self.lock();
+        if all.records.get(&handle.key()).is_some_and(|record| !record.is_free()) {
+            all.moving.remove(&handle.key());
+            let former = all.records.remove(&handle.key());
+            self.tell(&all);
+            drop(all);
+            former.inspect(end_former);
+        }
     }
 
     /// A call begins. Notices if an earlier one of this thread was left by a jump: the receives of that one
@@ -167,32 +169,33 @@ impl Requests {
     }
 
     /// Ends a call that has used these records. One that has neither an operation nor a template is removed;
-    /// its handle becomes null.
+    /// its handle becomes null. Where nothing changes, as in most calls of a program that polls, the table is
+    /// not locked.
     pub(crate) fn end_use<'a>(&self, used: impl Iterator<Item = (&'a mut MPI_Request, InUse)>) {
-        let mut used = used.peekable();
-        if used.peek().is_none() {
-            return;
-        }
-        self.change(|All { records, moving, .. }| {
-            for (handle, mut record) in used {
-                let moves = record.active().is_some_and(|active| active.is_moving());
-                let is_over = record.slot().is_none() && record.template().is_none();
-                let has_changed = is_over || moves != record.record.moves.swap(moves, Ordering::Relaxed);
-                // The MPI may have set the handle to null.
-                if let Some(key) = record.record.key.filter(|_| has_changed) {
-                    // Unless another request has this handle by now.
-                    if records.get(&key).is_some_and(|known| Arc::ptr_eq(known, &record.record)) {
-                        set(moving, key, moves);
-                        if is_over {
-                            records.remove(&key);
-                        }
+        let mut locked = None;
+        for (handle, mut record) in used {
+            let moves = record.active().is_some_and(|active| active.is_moving());
+            let is_over = record.slot().is_none() && record.template().is_none();
+            let has_changed = is_over || moves != record.record.moves.load(Ordering::Relaxed);
+            // The MPI may have set the handle to null.
+            if let Some(key) = record.record.key.filter(|_| has_changed) {
+                let All { records, moving, .. } = &mut **locked.get_or_insert_with(|| self.lock());
+                record.record.moves.store(moves, Ordering::Relaxed);
+                // Unless another request has this handle by now.
+                if records.get(&key).is_some_and(|known| Arc::ptr_eq(known, &record.record)) {
+                    set(moving, key, moves);
+                    if is_over {
+                        records.remove(&key);
                     }
                 }
-                if is_over {
-                    *handle = REQUEST_NULL;
-                }
             }
-        });
+            if is_over {
+                *handle = REQUEST_NULL;
+            }
+        }
+        if let Some(all) = locked {
+            self.tell(&all);
+        }
     }
 
     /// Removes the record of a request that the program frees; `None` also if a call works on it, which then

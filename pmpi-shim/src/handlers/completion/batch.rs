@@ -1,6 +1,5 @@
 //! The requests of one completion call: their records are in use until it returns.
 
-use super::few::Few;
 use crate::messages::error::{Failure, raise};
 use crate::mpi::handle::Handle;
 use crate::mpi::span::store_status;
@@ -8,6 +7,7 @@ use crate::mpi::sys::*;
 use crate::operations::active::{Active, Finish};
 use crate::operations::requests::{Found, InUse};
 use crate::operations::state::Shim;
+use smallvec::SmallVec;
 use std::ffi::c_int;
 
 /// What a call does with its requests.
@@ -22,19 +22,23 @@ pub(super) enum Ends {
     Look,
 }
 
-/// The requests of one call: the MPI's handles, and our records of them.
+/// A list with an entry for each request of a call: most calls have few, and programs poll with such calls.
+pub(super) type Few<T> = SmallVec<[T; 4]>;
+
+/// The requests of one call: the MPI's handles, and our records of them. These are in the frame of the call, as
+/// moving them would take longer than all the rest.
 pub(super) struct Batch<'a> {
     shim: &'a Shim,
     pub(super) ends: Ends,
     requests: &'a mut [MPI_Request],
-    slots: Few<Slot>,
+    slots: &'a mut Few<Slot>,
     /// Whether a call of the MPI has the requests.
     is_lent: bool,
     /// Whether that call has the program's array, in which the MPI sets handles to null.
     gives_array: bool,
 }
 
-struct Slot {
+pub(super) struct Slot {
     /// The MPI's request.
     inner: MPI_Request,
     record: Option<InUse>,
@@ -67,19 +71,20 @@ impl Slot {
         slot
     }
 
-    /// The slots of all requests, whose records are in use from now on. Calls that look wait for each other,
-    /// so all take the requests in the same order.
-    fn of_each(shim: &Shim, ends: Ends, requests: &[MPI_Request]) -> Few<Self> {
+    /// Adds the slots of all requests, whose records are in use from now on. Calls that look wait for each
+    /// other, so all take the requests in the same order.
+    fn add_each(slots: &mut Few<Self>, shim: &Shim, ends: Ends, requests: &[MPI_Request]) {
         let mut using = shim.requests.use_each(ends != Ends::Look);
         let mut slot = |request: &MPI_Request| Self::of(shim, *request, using(*request));
         if ends != Ends::Look {
-            return Few::of(requests, slot);
+            requests.iter().for_each(|request| slots.push(slot(request)));
+            return;
         }
         let mut sorted: Vec<_> = requests.iter().enumerate().collect();
         sorted.sort_by_key(|(_, request)| request.key());
-        let mut slots: Vec<_> = sorted.into_iter().map(|(at, request)| (at, slot(request))).collect();
-        slots.sort_by_key(|(at, _)| *at);
-        Few::Many(slots.into_iter().map(|(_, slot)| slot).collect())
+        let mut used: Vec<_> = sorted.into_iter().map(|(at, request)| (at, slot(request))).collect();
+        used.sort_by_key(|(at, _)| *at);
+        slots.extend(used.into_iter().map(|(_, slot)| slot));
     }
 
     fn is_known(&self) -> bool {
@@ -88,12 +93,18 @@ impl Slot {
 }
 
 impl<'a> Batch<'a> {
-    /// The records of these requests, from now on in use; `None` if none of them has one.
-    pub(super) fn of(shim: &'a Shim, ends: Ends, requests: &'a mut [MPI_Request]) -> Option<Self> {
+    /// The records of these requests, from now on in use; `None` if none of them has one. `slots` must be
+    /// empty.
+    pub(super) fn of(
+        shim: &'a Shim,
+        ends: Ends,
+        requests: &'a mut [MPI_Request],
+        slots: &'a mut Few<Slot>,
+    ) -> Option<Self> {
         if shim.requests.is_empty() {
             return None;
         }
-        let slots = Slot::of_each(shim, ends, requests);
+        Slot::add_each(slots, shim, ends, requests);
         let is_any_known = slots.iter().any(Slot::is_known);
         is_any_known.then(|| Self { shim, ends, requests, slots, is_lent: false, gives_array: false })
     }
@@ -101,7 +112,7 @@ impl<'a> Batch<'a> {
     /// Advances the operations; returns whether all requests may be passed to the MPI.
     pub(super) fn advance(&mut self) -> bool {
         let mut all = true;
-        for slot in &mut *self.slots {
+        for slot in self.slots.iter_mut() {
             if let Some(record) = slot.record.as_mut().filter(|_| slot.moves) {
                 slot.is_ready = record.advance(self.shim);
                 slot.inner = record.inner();
@@ -138,7 +149,8 @@ impl<'a> Batch<'a> {
             self.take_back();
             return code;
         }
-        let mut array = Few::of(&self.slots, |slot| if slot.is_ready { slot.inner } else { REQUEST_NULL });
+        let given = |slot: &Slot| if slot.is_ready { slot.inner } else { REQUEST_NULL };
+        let mut array: Few<_> = self.slots.iter().map(given).collect();
         let code = ask(count, array.as_mut_ptr());
         for (slot, request) in self.slots.iter_mut().zip(array.iter()).filter(|(slot, _)| slot.is_ready) {
             slot.inner = *request;
@@ -159,7 +171,7 @@ impl<'a> Batch<'a> {
             }
         }
         if std::mem::take(&mut self.is_lent) {
-            for slot in &mut *self.slots {
+            for slot in self.slots.iter_mut() {
                 if slot.record.take_if(|record| !record.take_back()).is_some() {
                     slot.is_left = true;
                 }
@@ -169,7 +181,7 @@ impl<'a> Batch<'a> {
 
     /// Whether the only request is ready, and the MPI would not wait for it.
     pub(super) fn is_complete(&mut self) -> bool {
-        let [Slot { record: Some(record), inner, .. }] = &mut *self.slots else { return true };
+        let [Slot { record: Some(record), inner, .. }] = &mut self.slots[..] else { return true };
         let Some(active) = record.active() else { return true };
         let is_complete = active.is_complete(self.shim);
         *inner = active.operation.request;
@@ -178,7 +190,7 @@ impl<'a> Batch<'a> {
 
     /// Whether the batch is a single receive.
     pub(super) fn is_receive(&mut self) -> bool {
-        let [Slot { record: Some(record), .. }] = &mut *self.slots else { return false };
+        let [Slot { record: Some(record), .. }] = &mut self.slots[..] else { return false };
         record.active().is_some_and(|active| matches!(active.finish, Finish::Receive(_)))
     }
 
@@ -278,7 +290,7 @@ impl Drop for Batch<'_> {
     /// ones.
     fn drop(&mut self) {
         self.take_back();
-        for slot in &mut *self.slots {
+        for slot in self.slots.iter_mut() {
             // The MPI has freed a failed request without reporting it: it reports only one of several, or the
             // error handler has left the call by an exception.
             if slot.inner == REQUEST_NULL

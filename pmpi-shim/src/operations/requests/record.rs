@@ -38,11 +38,8 @@ const LENT: usize = 1;
 /// The mark of a record whose call was left by a jump.
 const LEFT: usize = LENT;
 
-/// Number of records that are marked as in use.
-pub(super) static IN_USE: AtomicUsize = AtomicUsize::new(0);
-
 thread_local! {
-    /// The greatest number of them that this thread may have marked.
+    /// The greatest number of records that this thread may have marked as in use.
     pub(super) static IN_USE_HERE: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -126,9 +123,6 @@ impl Record {
         const SAME: usize = 256;
         self.place.store(stack::here() - SAME, Ordering::Relaxed);
         self.looks.store(!completes, Ordering::Release);
-        if mark == FREE {
-            IN_USE.fetch_add(1, Ordering::AcqRel);
-        }
         IN_USE_HERE.set(IN_USE_HERE.get() + 1);
         Some(InUse { record: Arc::clone(self), own })
     }
@@ -193,9 +187,7 @@ impl InUse {
         if take(self.own | LENT) {
             return true;
         }
-        let is_free = take(FREE);
-        IN_USE.fetch_add(usize::from(is_free), Ordering::AcqRel);
-        is_free && self.slot().is_some()
+        take(FREE) && self.slot().is_some()
     }
 }
 
@@ -205,7 +197,6 @@ impl Drop for InUse {
         if self.record.mark() & !LENT == self.own {
             self.tell_inner();
             self.record.mark.store(FREE, Ordering::Release);
-            IN_USE.fetch_sub(1, Ordering::AcqRel);
         }
     }
 }

@@ -168,7 +168,7 @@ impl Unreceived {
             let posted = Posted::new(context, &wanted, self.peers, false)?;
             // SAFETY: it is kept with the request.
             let request = start_matched(&unsafe { posted.span() }, &mut message)?;
-            return Ok(Active::new(request, Finish::Receive(posted)));
+            return Ok(Active::new(request, Finish::Receive(Box::new(posted))));
         }
         let lent = match Memory::lent(context, span) {
             Ok(lent) => lent,
@@ -179,7 +179,7 @@ impl Unreceived {
         };
         let State::Receiving { request, mut posted, .. } = self.state else { return Err(ERR_INTERN.into()) };
         posted.adopt(lent);
-        Ok(Active::new(request, Finish::Receive(*posted)))
+        Ok(Active::new(request, Finish::Receive(posted)))
     }
 
     /// The message will not be received by the program.
