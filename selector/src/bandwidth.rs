@@ -61,7 +61,8 @@ fn rate((bytes, ns): (f64, f64)) -> f64 {
 /// A link, and its observed transfers, which are stored elsewhere because a decision needs only the link.
 #[derive(Clone, Debug)]
 pub(crate) struct Observed {
-    link: Link,
+    /// The current estimate.
+    pub(crate) link: Link,
     transfers: Box<Observations>,
 }
 
@@ -82,12 +83,6 @@ struct Observations {
 impl Observed {
     pub(crate) fn new(link: Link) -> Self {
         Self { link, transfers: Box::default() }
-    }
-
-    /// The current estimate.
-    #[inline]
-    pub(crate) fn link(&self) -> &Link {
-        &self.link
     }
 
     /// Records a train: `bytes` bytes that arrived within `ns` nanoseconds, in which the rank only waited for them or spent `coding_ns` coding, and were

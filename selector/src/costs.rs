@@ -32,12 +32,12 @@ impl Costs {
 
     #[inline]
     pub(crate) fn raw_ns(&self, len: usize) -> f64 {
-        self.network.link().time_ns(len.cast_signed() as f64)
+        self.network.link.time_ns(len.cast_signed() as f64)
     }
 
     #[inline(never)]
     pub(crate) fn time_ns(&self, took: Packed, len: usize) -> f64 {
-        took.time_ns(self.transfer, self.network.link(), len)
+        took.time_ns(self.transfer, &self.network.link, len)
     }
 
     /// The fastest way expected for a message of this level, and the chosen candidate. For an unknown codec, a better result is hoped for if coding

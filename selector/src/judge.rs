@@ -99,7 +99,8 @@ fn random(round: u64) -> u64 {
 /// Determines the way of each message, and learns which way is better.
 #[derive(Clone, Debug)]
 pub(crate) struct Judge {
-    in_use: Way,
+    /// The way of messages outside trials.
+    pub(crate) in_use: Way,
     /// The number of the current round, 0 before the first message, and its bytes sent as decided, and raw.
     round: u64,
     bytes: [f64; 2],
@@ -108,18 +109,13 @@ pub(crate) struct Judge {
     /// By how much raw messages usually carry more, and the spread of trials around that.
     usual: f64,
     spread: f64,
-    told: Told,
+    pub(crate) told: Told,
 }
 
 impl Judge {
     pub(crate) fn new() -> Self {
         let (usual, spread, told) = (0.0, FIRST_SPREAD, Told::default());
         Self { in_use: Way::Decided, round: 0, bytes: [0.0; 2], against: 0.0, usual, spread, told }
-    }
-
-    /// The way of messages outside trials.
-    pub(crate) fn in_use(&self) -> Way {
-        self.in_use
     }
 
     /// The way of a message of this number of bytes that is sent now. `now_ns`: the time since the common start.
@@ -167,15 +163,11 @@ impl Judge {
         };
         self.told.add(decided, raw);
     }
-
-    pub(crate) fn trial_result(&self) -> Option<TrialResult> {
-        self.told.trial_result()
-    }
 }
 
 /// The latest trials, for reports: a ratio estimator (Cochran, Sampling Techniques, section 6.4).
 #[derive(Clone, Copy, Debug, Default)]
-struct Told {
+pub(crate) struct Told {
     /// The trials, and their bytes as decided and raw.
     sums: [f64; 3],
     /// Sums of squares and products of these bytes, with the weights squared, for the variance.
@@ -191,7 +183,7 @@ impl Told {
         add(&mut self.squares, MEMORY * MEMORY, [decided * decided, decided * raw, raw * raw]);
     }
 
-    fn trial_result(&self) -> Option<TrialResult> {
+    pub(crate) fn trial_result(&self) -> Option<TrialResult> {
         let ([trials, decided, raw], [decided_decided, decided_raw, raw_raw]) = (self.sums, self.squares);
         if trials < TOLD {
             return None;
@@ -235,10 +227,10 @@ mod tests {
     fn a_loss_by_a_factor_of_two_ends_within_three_seconds() {
         let mut judge = Judge::new();
         send(&mut judge, 0.0, 3.0, |way, r| if way == Way::Raw { 1e5 } else { 2e5 } * (0.9 + 0.2 * r));
-        assert_eq!(judge.in_use(), Way::Raw, "{judge:?}");
+        assert_eq!(judge.in_use, Way::Raw, "{judge:?}");
         // And back, after the network has become slow.
         send(&mut judge, 3.0, 15.0, |way, r| if way == Way::Raw { 4e5 } else { 2e5 } * (0.9 + 0.2 * r));
-        assert_eq!(judge.in_use(), Way::Decided, "{judge:?}");
+        assert_eq!(judge.in_use, Way::Decided, "{judge:?}");
     }
 
     #[test]
@@ -246,11 +238,11 @@ mod tests {
         let noise = |r: f64| 0.5 + r;
         let mut judge = Judge::new();
         send(&mut judge, 0.0, 180.0, |way, r| if way == Way::Raw { 5e4 } else { 5.4e4 } * noise(r));
-        assert_eq!(judge.in_use(), Way::Raw, "{judge:?}");
+        assert_eq!(judge.in_use, Way::Raw, "{judge:?}");
         let mut judge = Judge::new();
         let raw = send(&mut judge, 0.0, 180.0, |way, r| if way == Way::Raw { 5.4e4 } else { 5e4 } * noise(r));
-        assert!(judge.in_use() == Way::Decided && raw < 0.05, "{judge:?}: {raw}");
-        let clock = judge.trial_result().unwrap();
+        assert!(judge.in_use == Way::Decided && raw < 0.05, "{judge:?}: {raw}");
+        let clock = judge.told.trial_result().unwrap();
         assert!((clock.speedup - 1.08).abs() < 0.02 && clock.is_conclusive, "{clock:?}");
     }
 
@@ -263,7 +255,7 @@ mod tests {
                 let bytes = |way: u64| 1.0 / (1.0 - uniform(seed, 2 * trial + way));
                 judge.conclude(1.5 * bytes(0), bytes(1));
             });
-            judge.in_use() == Way::Raw
+            judge.in_use == Way::Raw
         });
         assert!(wrong.count() < 20);
     }
@@ -279,7 +271,7 @@ mod tests {
                     if bursts && r < 0.5 { 0.0 } else { 0.8 + 0.4 * r }
                 };
                 judge.conclude(gain * bytes(0), bytes(1));
-                raw += usize::from(judge.in_use() == Way::Raw);
+                raw += usize::from(judge.in_use == Way::Raw);
             }
             raw
         };
@@ -307,7 +299,7 @@ mod tests {
         let mut judge = Judge::new();
         (0..100).for_each(|_| judge.conclude(0.0, 0.0));
         (0..100).for_each(|_| judge.conclude(5.0, 5.0));
-        assert_eq!(judge.in_use(), Way::Decided);
+        assert_eq!(judge.in_use, Way::Decided);
         assert!(!judge.are_odd(1_000_000_000), "there were no messages");
         judge.way(1, 600_000_000_000);
         assert_eq!(judge.way(1, 0), Way::Decided, "a late thread");

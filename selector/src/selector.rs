@@ -10,7 +10,7 @@ use crate::link::Link;
 use crate::sample::{self, Level};
 use crate::size::SizeClass;
 use crate::table::{CANDIDATES, Cell};
-use crate::tally::{Latest, Tally};
+use crate::tally::Tally;
 use mpress_codec::Kind;
 
 const KINDS: usize = Kind::ALL.len();
@@ -98,7 +98,6 @@ pub struct Selector {
     idle: u32,
     without: Option<Mechanism>,
     costs: Costs,
-    latest: Latest,
     /// By kind and length: how many messages in a row were read and did not pay.
     misses: [[u8; SizeClass::COUNT]; KINDS],
     /// The bandwidth for which the shortest lengths were determined.
@@ -127,7 +126,6 @@ impl Selector {
             judge: Judge::new(),
             gain: Gain::default(),
             tally: Tally::new(costs.table.candidates),
-            latest: Latest::default(),
             costs,
         };
         selector.price();
@@ -222,7 +220,7 @@ impl Selector {
     /// The comparison of messages as decided with raw ones by the clock; `None` while there have been too few trials.
     #[must_use]
     pub fn trial_result(&self) -> Option<TrialResult> {
-        self.judge.trial_result()
+        self.judge.told.trial_result()
     }
 
     /// The second half of [`decide`](Self::decide), for an admitted message: the fastest way, according to a sample of the message.
@@ -243,10 +241,7 @@ impl Selector {
         }
         let (size, rare) = (SizeClass::of(len), self.rarity(kind, len, decision.raw_ns));
         self.costs.table.forget(kind, level, 1 << rare);
-        self.latest.add(kind, size, best, rare);
-        if self.latest.is_full() {
-            self.count_latest();
-        }
+        self.tally.count((kind, size), best, rare);
         let misses = &mut self.misses[kind as usize][size.index()];
         *misses = (*misses + u8::from(best.is_none())).min(RAREST * PATIENCE);
         decision
@@ -258,12 +253,6 @@ impl Selector {
             && decision.len >= PROBED_FROM
             && PROBE_TIMES * cell.encode_ns(PROBE) < decision.raw_ns
             && !matches!(self.without, Some(Mechanism::Learning | Mechanism::Probe))
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn count_latest(&mut self) {
-        self.tally.count(&core::mem::take(&mut self.latest));
     }
 
     /// Reports that the probe of a decision was encoded to `wire_len` bytes in `ns` nanoseconds, and decides again about the message. The new
@@ -291,12 +280,8 @@ impl Selector {
             if decision.refers {
                 table.referred(cell, len, ns);
             } else {
-                table.encoded(
-                    cell,
-                    len,
-                    (fraction(wire_len, len), wire_len <= table.shortest_frame),
-                    Some(ns),
-                );
+                let is_least = wire_len <= table.shortest_frame;
+                table.encoded(cell, len, (fraction(wire_len, len), is_least), Some(ns));
             }
         }
         self.gain.expected_ns += decision.expected_gain_ns();
@@ -348,7 +333,7 @@ impl Selector {
     /// The current estimate of the link.
     #[must_use]
     pub fn link(&self) -> Link {
-        *self.costs.network.link()
+        self.costs.network.link
     }
 
     /// The length in bytes of the shortest message of a kind that may gain; `usize::MAX` if none does.
@@ -367,11 +352,9 @@ impl Selector {
     /// The number of times each choice was made. If the clock has shown that raw messages are faster, all messages have that choice.
     #[must_use]
     pub fn tally(&self) -> Tally {
-        let mut tally = self.tally.clone();
-        tally.count(&self.latest);
-        match self.judge.in_use() {
-            Way::Decided => tally,
-            Way::Raw => tally.all_raw(),
+        match self.judge.in_use {
+            Way::Decided => self.tally.clone(),
+            Way::Raw => self.tally.all_raw(),
         }
     }
 

@@ -4,14 +4,8 @@ use crate::decision::Choice;
 use crate::guided::Guide;
 use crate::size::SizeClass;
 use crate::table::{CANDIDATES, Candidates};
-use alloc::vec;
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
 use mpress_codec::Kind;
-
-const _: () = assert!(KINDS * SizeClass::COUNT * CHOICES <= 1 << PLACE_BITS);
-
-/// The bits of a remembered choice that hold the choice itself. The others hold the number of messages that it counts for, as a power of 2.
-const PLACE_BITS: u32 = 12;
 
 /// Raw, and the candidates of a kind.
 const CHOICES: usize = CANDIDATES + 1;
@@ -24,44 +18,15 @@ pub struct Tally {
     words: Vec<u64>,
 }
 
-/// The latest decisions. They are counted in batches, because the memory of counts is seldom in the caches.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Latest {
-    places: [u16; LATEST],
-    len: u8,
-}
-
-const LATEST: usize = 24;
-
-impl Latest {
-    /// Remembers a choice (a candidate or raw) for 2 to the power of `rarity` messages.
-    #[inline]
-    pub(crate) fn add(&mut self, kind: Kind, size: SizeClass, candidate: Option<usize>, rarity: u8) {
-        let place = place(kind, size) + candidate.map_or(0, |at| at + 1);
-        if let Some(free) = self.places.get_mut(usize::from(self.len)) {
-            *free = place as u16 | u16::from(rarity) << PLACE_BITS; // fewer than 2^12, and below 2^4
-            self.len += 1;
-        }
-    }
-
-    /// Whether there is no room for another choice.
-    #[inline]
-    pub(crate) fn is_full(&self) -> bool {
-        usize::from(self.len) == LATEST
-    }
-}
-
 impl Tally {
     pub(crate) fn new(candidates: Candidates) -> Self {
         Self { candidates, words: vec![0; KINDS * SizeClass::COUNT * CHOICES] }
     }
 
-    /// Counts these choices.
-    pub(crate) fn count(&mut self, latest: &Latest) {
-        for latest in &latest.places[..usize::from(latest.len)] {
-            let place = latest & ((1 << PLACE_BITS) - 1);
-            self.words[usize::from(place)] += 1 << (latest >> PLACE_BITS);
-        }
+    /// Counts a choice (a candidate or raw) for 2 to the power of `rarity` messages.
+    #[inline]
+    pub(crate) fn count(&mut self, (kind, size): (Kind, SizeClass), candidate: Option<usize>, rarity: u8) {
+        self.words[place(kind, size) + candidate.map_or(0, |at| at + 1)] += 1 << rarity;
     }
 
     /// The same number of decisions, all counted as raw.
