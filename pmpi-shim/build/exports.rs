@@ -4,10 +4,30 @@
 use crate::calls::{Section, Treatment};
 use crate::functions::{self, Function};
 
-/// Rows for the macro in `src/mpi/sys.rs`.
-pub(crate) fn functions(functions: &[Function<'_>]) -> String {
-    let row = |function: &Function<'_>| format!("PMPI_{} ({});\n", function.name, declared(function));
+/// Rows for the macro in `src/mpi/sys.rs`. Functions that are not wrapped, and take handles, numbers, and
+/// places of single results or statuses alone, are safe, with references for these places.
+pub(crate) fn functions(sections: &[Section<'_>], functions: &[Function<'_>]) -> String {
+    let wrapped: Vec<_> = forms(sections, functions).map(|form| form.name).collect();
+    let row = |function: &Function<'_>| {
+        let Function { name, .. } = function;
+        match safe(function).filter(|_| !wrapped.contains(name)) {
+            Some(arguments) => format!("PMPI_{name} ({arguments});\n"),
+            None => format!("[unsafe] PMPI_{name} ({});\n", declared(function)),
+        }
+    };
     format!("functions! {{\n{}}}\n", functions.iter().map(row).collect::<String>())
+}
+
+/// The arguments of a safe function; `None` if some may be an array, a text, a buffer or a callback.
+fn safe(function: &Function<'_>) -> Option<String> {
+    let argument = |(name, ty): &(&str, String)| {
+        let of = ty.strip_prefix("*mut ").map(|of| ("&mut ", of));
+        let (reference, of) = of.or(ty.strip_prefix("*const ").map(|of| ("&", of))).unwrap_or(("", ty));
+        let is_one = !of.starts_with('*') && of != "c_char" && of != "c_void" && !of.ends_with("_function");
+        let is_array = name.starts_with("array_of_") || name.starts_with("ranks");
+        (is_one && !is_array).then(|| format!("{name}: {reference}{of}"))
+    };
+    Some(function.arguments.iter().map(argument).collect::<Option<Vec<_>>>()?.join(", "))
 }
 
 /// The content of `mpi::open`: other names for the same functions, and one for both forms of a call.
@@ -83,8 +103,9 @@ pub(crate) fn arguments(sections: &[Section<'_>], functions: &[Function<'_>]) ->
     let handled = sections.iter().filter(is_handled);
     for &call in handled.flat_map(|section| &section.calls) {
         let forms = functions::forms(functions, call);
-        let field = |(at, (name, _)): (usize, &(&str, String))| {
-            format!("    pub(crate) {name}: {},\n", common_type(&forms, at))
+        let field = |(at, (name, _)): (usize, &(&str, String))| match place(name, common_type(&forms, at)) {
+            Some(of) => format!("    pub(crate) {name}: Out<{of}>,\n"),
+            None => format!("    pub(crate) {name}: {},\n", common_type(&forms, at)),
         };
         let fields: String = forms[0].arguments.iter().enumerate().map(field).collect();
         if let Some((_, first)) = known.iter().find(|(others, _)| *others == fields) {
@@ -152,7 +173,7 @@ fn measured(form: &Function<'_>, call: usize) -> String {
         let none = if has_request { "ANY_SOURCE" } else { "PROC_NULL" };
         let peer = ["source", "dest"].into_iter().find(|name| has(name, "c_int")).unwrap_or(none);
         match has_request {
-            true => format!("unsafe {{ About::starting(comm, {peer}, request) }}"),
+            true => format!("About::starting(comm, {peer}, unsafe {{ Out::new(request) }})"),
             false => format!("About::with(comm, {peer})"),
         }
     } else if waits && has("array_of_requests", "*mut MPI_Request") {
@@ -162,7 +183,7 @@ fn measured(form: &Function<'_>, call: usize) -> String {
     } else {
         "About::Nothing".to_owned()
     };
-    let safety = if about.starts_with("unsafe") { "    // SAFETY: the caller's own requests.\n" } else { "" };
+    let safety = if about.contains("unsafe") { "    // SAFETY: the caller's own requests.\n" } else { "" };
     format!("{safety}    let _measured = profile::in_call({call}, || {about});\n")
 }
 
@@ -185,7 +206,7 @@ fn body(treatment: Treatment, form: &Function<'_>, sort: usize) -> String {
     let pass = pass(treatment, form);
     let made = |call: String| match makes_a_request(form) {
         true => format!(
-            "    let code = {call};\n    // SAFETY: the caller's own place for the request.\n    unsafe {{ made(code, request) }}\n"
+            "    let code = {call};\n    // SAFETY: the caller's own place for the request.\n    made(code, unsafe {{ Out::new(request) }})\n"
         ),
         false => format!("    {call}\n"),
     };
@@ -194,7 +215,7 @@ fn body(treatment: Treatment, form: &Function<'_>, sort: usize) -> String {
             pass + "    if nested() {\n        return pass();\n    }\n    starting(pass)\n"
         }
         Treatment::Advancing if FREEING.contains(&form.name) => {
-            pass + "    active();\n    // SAFETY: the caller's own argument.\n    unsafe { freeing(comm, pass) }\n"
+            pass + "    active();\n    // SAFETY: the caller's own argument.\n    freeing(unsafe { Out::new(comm) }, pass)\n"
         }
         Treatment::Advancing => pass + "    active();\n" + &made("pass()".to_owned()),
         Treatment::Passed => {
@@ -202,7 +223,7 @@ fn body(treatment: Treatment, form: &Function<'_>, sort: usize) -> String {
                 + &made("pass()".to_owned())
         }
         Treatment::Committing => {
-            pass + "    // SAFETY: the caller's own argument.\n    unsafe { committing(datatype, pass) }\n"
+            pass + "    // SAFETY: the caller's own argument.\n    committing(unsafe { Out::new(datatype) }, pass)\n"
         }
         Treatment::Living if form.name.ends_with("_init") => {
             pass + "    if nested() { pass() } else { session_beginning(pass) }\n"
@@ -249,18 +270,26 @@ fn given(treatment: Treatment, form: &Function<'_>) -> &'static str {
 fn handled(forms: &[&Function<'_>], form: &Function<'_>) -> String {
     let field = |(at, (name, ty)): (usize, &(&str, String))| {
         let is_common = common_type(forms, at) == *ty;
+        if place(name, ty).is_some() && is_common {
+            return format!("{name}: Out::new({name})");
+        }
         let constant = if ty.starts_with("*mut") { ".cast_const()" } else { "" };
         if is_common { (*name).to_owned() } else { format!("{name}: {name}{constant}.into()") }
     };
     let call = forms[0].name;
     format!(
-        "    let call = arguments::{call} {{ {} }};
-    // SAFETY: handlers ask of their arguments what the MPI function asks of them.
-    unsafe {{ handlers::{}(shim, call, pass) }}
+        "    // SAFETY: handlers ask of their arguments what the MPI function asks of them.
+    unsafe {{ handlers::{}(shim, arguments::{call} {{ {} }}, pass) }}
 ",
+        call.to_lowercase(),
         form.arguments.iter().enumerate().map(field).collect::<Vec<_>>().join(", "),
-        call.to_lowercase()
     )
+}
+
+/// What is at the place that an argument is, if it is one for a single value.
+fn place<'a>(name: &str, ty: &'a str) -> Option<&'a str> {
+    let of = ty.strip_prefix("*mut ").filter(|of| *of == "c_int" || of.starts_with("MPI_"));
+    of.filter(|_| !name.starts_with("array_of_"))
 }
 
 /// The type of an argument for the handler, which all forms of a call share.

@@ -25,7 +25,7 @@ pub(crate) fn make(abi: &str, src: &str) -> PathBuf {
     let calls: Vec<_> = sections.iter().flat_map(|section| &section.calls).collect();
     for (name, text) in [
         ("constants.rs", constants::rust(&constants::parse(CONSTANTS, abi))),
-        ("functions.rs", exports::functions(&functions)),
+        ("functions.rs", exports::functions(&sections, &functions)),
         ("open.rs", exports::open(&sections, &functions)),
         ("real.rs", exports::real(&sections, &functions)),
         ("arguments.rs", exports::arguments(&sections, &functions)),

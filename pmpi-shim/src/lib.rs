@@ -39,6 +39,7 @@ macro_rules! say {
 /// may be given, so all of it is in one unsafe block.
 macro_rules! handlers {
     ($($name:ident($arguments:ident): |$shim:ident, $call:ident, $pass:ident| $made:expr;)*) => {$(
+        #[allow(unused_unsafe, reason = "some bodies need none")]
         pub(crate) unsafe fn $name(
             $shim: &Shim,
             $call: arguments::$arguments,

@@ -5,6 +5,7 @@
 
 use crate::messages::error::{Error, raise};
 use crate::messages::streams::Arriving;
+use crate::mpi::arguments::Out;
 use crate::mpi::nested;
 use crate::mpi::sys::*;
 use crate::operations::active::{Active, UnderWay};
@@ -26,17 +27,13 @@ pub(crate) fn active() -> Option<&'static Shim> {
 }
 
 /// A call of the program has returned this code; if it has succeeded, it has made a request.
-///
-/// # Safety
-/// `request` must be the place of the request.
 #[inline]
-pub(crate) unsafe fn made(code: c_int, request: *const MPI_Request) -> c_int {
+pub(crate) fn made(code: c_int, request: Out<MPI_Request>) -> c_int {
     if code == SUCCESS
         && let Some(shim) = shared()
         && !nested()
     {
-        // SAFETY: the caller vouches for the place.
-        shim.requests.forget(unsafe { *request });
+        shim.requests.forget(request.get());
     }
     code
 }
@@ -85,52 +82,38 @@ pub(crate) fn until<R>(shim: &Shim, mut ask: impl FnMut() -> Option<R>) -> R {
 }
 
 /// Waits for an operation, and stores its status where the program wants it.
-///
-/// # Safety
-/// `status` must be a status or `MPI_STATUS_IGNORE`.
-pub(crate) unsafe fn wait(shim: &Shim, mut active: Active, status: *mut MPI_Status) -> c_int {
+pub(crate) fn wait(shim: &Shim, mut active: Active, status: Out<MPI_Status>) -> c_int {
     until(shim, || (shim.may_wait() || active.is_complete(shim)).then_some(()));
-    // SAFETY: the caller vouches for the place.
-    unsafe { active.wait(shim, status) }
+    active.wait(shim, status)
 }
 
 /// Ends a nonblocking call that has started an operation: the program gets its request. An error goes to the
 /// handler of `comm`.
-///
-/// # Safety
-/// `request` must be the program's output pointer.
-pub(crate) unsafe fn hand_out(
+pub(crate) fn hand_out(
     shim: &Shim,
     comm: MPI_Comm,
     started: Result<Active, Error>,
-    request: *mut MPI_Request,
+    request: Out<MPI_Request>,
 ) -> c_int {
     let give = |active| {
-        // SAFETY: the caller vouches for the pointer.
-        unsafe { *request = shim.requests.hand_out(active) };
+        request.set(shim.requests.hand_out(active));
         SUCCESS
     };
     started.map_or_else(|error| raise(comm, error), give)
 }
 
 /// Waits for two operations at the same time; returns the codes of both. `status` is that of the first.
-///
-/// # Safety
-/// As for [`wait`].
-pub(crate) unsafe fn wait_for_both(
+pub(crate) fn wait_for_both(
     shim: &Shim,
     mut first: Active,
     mut second: Active,
-    status: *mut MPI_Status,
+    status: Out<MPI_Status>,
 ) -> (c_int, c_int) {
     until(shim, || {
         (shim.may_wait() || [first.is_complete(shim), second.is_complete(shim)] == [true, true]).then_some(())
     });
-    // SAFETY: the caller vouches for the place.
-    unsafe {
-        let code = second.wait(shim, STATUS_IGNORE);
-        (first.wait(shim, status), code)
-    }
+    let code = second.wait(shim, Out::IGNORED);
+    (first.wait(shim, status), code)
 }
 
 /// Waits until `are_few` holds for the pending messages.

@@ -4,7 +4,7 @@ use super::blocks::Blocks;
 use super::blocks::Given::{Equal, Typed, Varied};
 use super::reduce::{self, counts};
 use super::{exchange, spread};
-use crate::messages::agreed::{How, RequestPlace};
+use crate::messages::agreed::How;
 use crate::mpi::arguments;
 use crate::mpi::span::Span;
 use crate::operations::state::Shim;
@@ -20,7 +20,7 @@ macro_rules! both {
         both!(@ $blocking($arguments), |$shim, $call, $pass|
             ($how, $buffers) = (How::Blocking($call.comm), $taken) => $made);
         both!(@ $nonblocking($its_arguments), |$shim, $call, $pass|
-            ($how, $buffers) = (How::Nonblocking($call.comm, RequestPlace::new($call.request)), $taken) => $made);
+            ($how, $buffers) = (How::Nonblocking($call.comm, $call.request), $taken) => $made);
     )*};
     (@ $name:ident($arguments:ident), |$shim:ident, $call:ident, $pass:ident| $values:pat = $taken:expr => $made:expr) => {
         pub(crate) unsafe fn $name($shim: &Shim, $call: arguments::$arguments, $pass: impl Fn() -> c_int) -> c_int {

@@ -67,7 +67,7 @@ impl Context {
             let at = (&raw mut byte).cast::<c_void>();
             // SAFETY: our own datatype, and none of its elements, on a communicator of one rank.
             unsafe {
-                if PMPI_Type_contiguous(1, BYTE, &raw mut datatype) != SUCCESS {
+                if PMPI_Type_contiguous(1, BYTE, &mut datatype) != SUCCESS {
                     return false;
                 }
                 let code = real::MPI_Gather(IN_PLACE, 0, BYTE, at, 0, datatype, 0, self.own_comm);
@@ -120,8 +120,7 @@ impl Context {
     pub(super) fn refuses_aliases(&self) -> bool {
         static KNOWN: OnceLock<bool> = OnceLock::new();
         *KNOWN.get_or_init(|| {
-            // SAFETY: a predefined datatype, and a valid output pointer.
-            let nothing = OwnedType::made(|made| unsafe { PMPI_Type_contiguous(0, BYTE, made) });
+            let nothing = OwnedType::made(|made| PMPI_Type_contiguous(0, BYTE, made));
             let Ok(datatype) = nothing.as_ref().map(OwnedType::handle) else { return false };
             let mut byte = 0_u8;
             let at = (&raw mut byte).cast::<c_void>();

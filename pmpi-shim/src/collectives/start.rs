@@ -242,7 +242,7 @@ impl Shim {
                 }
                 How::Nonblocking(comm, place) => {
                     let active = messages.into_request(Origin { comm, peers: Some(Arc::clone(peers)) })?;
-                    place.give(self.requests.hand_out(active));
+                    place.set(self.requests.hand_out(active));
                     Ok(())
                 }
             }

@@ -83,8 +83,7 @@ pub unsafe fn attach(
 pub fn detach(layer: Shim) {
     keep_link(&layer.engine);
     let mut over = 0;
-    // SAFETY: this may be called at any time; the output pointer is valid.
-    unsafe { PMPI_Finalized(&raw mut over) };
+    PMPI_Finalized(&mut over);
     if over != 0 || end_messages(&layer) {
         // MPI is finalized, or still reads the remaining messages.
         std::mem::forget(layer);

@@ -9,7 +9,7 @@
 #![allow(non_snake_case, reason = "the names are those of MPI")]
 #![allow(clippy::too_many_arguments, reason = "MPI's own lists")]
 
-use crate::mpi::arguments;
+use crate::mpi::arguments::{self, Out};
 use crate::mpi::open;
 use crate::mpi::sys::*;
 use crate::operations::state::Shim;

@@ -14,6 +14,7 @@ use crate::job::profile::{self, About};
 use crate::job::standby::committing;
 use crate::job::startup::{freeing, starting};
 use crate::messages::uncompressed;
+use crate::mpi::arguments::Out;
 use crate::mpi::sys::*;
 use crate::mpi::{nested, open, real};
 use crate::progress::{active, made};

@@ -40,16 +40,9 @@ fn end_job(info: &PanicHookInfo<'_>) {
     });
     thread::sleep(TO_BE_READ);
     let (mut begun, mut ended) = (0, 0);
-    // SAFETY: valid output pointers; these calls are allowed at any time. `MPI_Abort` is called only while
-    // the MPI is initialised.
-    unsafe {
-        if PMPI_Initialized(&raw mut begun) == SUCCESS
-            && PMPI_Finalized(&raw mut ended) == SUCCESS
-            && begun != 0
-            && ended == 0
-        {
-            PMPI_Abort(COMM_WORLD, 1);
-        }
+    let is_known = PMPI_Initialized(&mut begun) == SUCCESS && PMPI_Finalized(&mut ended) == SUCCESS;
+    if is_known && begun != 0 && ended == 0 {
+        PMPI_Abort(COMM_WORLD, 1);
     }
     abort();
 }

@@ -2,8 +2,7 @@
 
 mod batch;
 
-use crate::mpi::arguments;
-use crate::mpi::span::store_status;
+use crate::mpi::arguments::{self, Out};
 use crate::mpi::sys::*;
 use crate::mpi::{open, real};
 use crate::operations::requests::Awaited;
@@ -38,25 +37,25 @@ unsafe fn copied(count: c_int, requests: *const MPI_Request) -> Vec<MPI_Request>
 
 handlers! {
     wait(Wait): |shim, call, pass| {
-        one(shim, (Ends::Wait, array(1, call.request)), &mut 1, call.status, pass)
+        one(shim, (Ends::Wait, array(1, call.request.ptr())), &mut 1, call.status, pass)
     };
     test(Test): |shim, call, pass| {
-        one(shim, (Ends::Test, array(1, call.request)), call.flag, call.status, pass)
+        one(shim, (Ends::Test, array(1, call.request.ptr())), call.flag.ptr(), call.status, pass)
     };
     request_get_status(Request_get_status): |shim, call, pass| {
-        one(shim, (Ends::Look, &mut [call.request]), call.flag, call.status, pass)
+        one(shim, (Ends::Look, &mut [call.request]), call.flag.ptr(), call.status, pass)
     };
     waitany(Waitany): |shim, call, pass| {
         let requests = array(call.count, call.array_of_requests);
-        any(shim, (Ends::Wait, requests), call.index, &mut 0, call.status, pass)
+        any(shim, (Ends::Wait, requests), call.index.ptr(), &mut 0, call.status, pass)
     };
     testany(Testany): |shim, call, pass| {
         let requests = array(call.count, call.array_of_requests);
-        any(shim, (Ends::Test, requests), call.index, call.flag, call.status, pass)
+        any(shim, (Ends::Test, requests), call.index.ptr(), call.flag.ptr(), call.status, pass)
     };
     request_get_status_any(Request_get_status_any): |shim, call, pass| {
         let requests = &mut copied(call.count, call.array_of_requests);
-        any(shim, (Ends::Look, requests), call.index, call.flag, call.status, pass)
+        any(shim, (Ends::Look, requests), call.index.ptr(), call.flag.ptr(), call.status, pass)
     };
     waitall(Waitall): |shim, call, pass| {
         let requests = array(call.count, call.array_of_requests);
@@ -64,42 +63,42 @@ handlers! {
     };
     testall(Testall): |shim, call, pass| {
         let requests = array(call.count, call.array_of_requests);
-        all(shim, (Ends::Test, requests), call.flag, call.array_of_statuses, pass)
+        all(shim, (Ends::Test, requests), call.flag.ptr(), call.array_of_statuses, pass)
     };
     request_get_status_all(Request_get_status_all): |shim, call, pass| {
         let requests = &mut copied(call.count, call.array_of_requests);
-        all(shim, (Ends::Look, requests), call.flag, call.array_of_statuses, pass)
+        all(shim, (Ends::Look, requests), call.flag.ptr(), call.array_of_statuses, pass)
     };
     waitsome(Waitsome): |shim, call, pass| waiting::during(&shim.engine, || {
         let requests = array(call.incount, call.array_of_requests);
-        let results = (call.outcount, call.array_of_indices, call.array_of_statuses);
+        let results = (call.outcount.ptr(), call.array_of_indices, call.array_of_statuses);
         some(shim, (Ends::Wait, requests), results, pass)
     });
     testsome(Testsome): |shim, call, pass| {
         let requests = array(call.incount, call.array_of_requests);
-        let results = (call.outcount, call.array_of_indices, call.array_of_statuses);
+        let results = (call.outcount.ptr(), call.array_of_indices, call.array_of_statuses);
         some(shim, (Ends::Test, requests), results, pass)
     };
     request_get_status_some(Request_get_status_some): |shim, call, pass| {
         let requests = &mut copied(call.incount, call.array_of_requests);
-        let results = (call.outcount, call.array_of_indices, call.array_of_statuses);
+        let results = (call.outcount.ptr(), call.array_of_indices, call.array_of_statuses);
         some(shim, (Ends::Look, requests), results, pass)
     };
     // Another thread may wait for the request.
-    cancel(Cancel): |shim, call, pass| match shim.requests.inner(*call.request) {
+    cancel(Cancel): |shim, call, pass| match shim.requests.inner(call.request.get()) {
         Some(mut inner) => real::MPI_Cancel(&raw mut inner),
         None => pass(),
     };
     // A pending operation goes on detached.
     request_free(Request_free): |shim, call, pass| {
-        let Some(mut record) = shim.requests.remove(*call.request) else { return pass() };
+        let Some(mut record) = shim.requests.remove(call.request.get()) else { return pass() };
         if let Some(active) = record.slot().take() {
             shim.requests.detach(active, Awaited::Never);
         }
         if record.template().is_some() {
             return pass(); // a persistent request has a handle of the MPI
         }
-        *call.request = REQUEST_NULL;
+        call.request.set(REQUEST_NULL);
         SUCCESS
     };
 }
@@ -109,7 +108,7 @@ unsafe fn one(
     shim: &Shim,
     (ends, request): (Ends, &mut [MPI_Request]),
     flag: *mut c_int,
-    status: *mut MPI_Status,
+    status: Out<MPI_Status>,
     pass: impl Fn() -> c_int,
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
@@ -148,20 +147,18 @@ unsafe fn end_one(
     code: c_int,
     completed: Option<usize>,
     found: &mut MPI_Status,
-    place: *mut MPI_Status,
+    place: Out<MPI_Status>,
 ) -> c_int {
-    // SAFETY: the caller vouches for the completion and the place.
-    unsafe {
-        match completed {
-            Some(i) if code == SUCCESS => batch.finish_one(i, found, place),
-            _ if code != SUCCESS && batch.ends == Ends::Look => code,
-            failed => {
-                if let Some(i) = failed {
-                    batch.failed(i, found);
-                }
-                store_status(place, found);
-                code
+    match completed {
+        // SAFETY: the caller vouches for the completion.
+        Some(i) if code == SUCCESS => unsafe { batch.finish_one(i, found, place) },
+        _ if code != SUCCESS && batch.ends == Ends::Look => code,
+        failed => {
+            if let Some(i) = failed {
+                batch.failed(i, found);
             }
+            place.store(found);
+            code
         }
     }
 }
@@ -172,7 +169,7 @@ unsafe fn any(
     (ends, requests): (Ends, &mut [MPI_Request]),
     index: *mut c_int,
     flag: *mut c_int,
-    status: *mut MPI_Status,
+    status: Out<MPI_Status>,
     pass: impl Fn() -> c_int,
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.

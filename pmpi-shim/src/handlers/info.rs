@@ -6,7 +6,6 @@ use crate::mpi::sys::*;
 use crate::operations::state::Shim;
 use mpress::Strategy;
 use std::ffi::{CStr, c_char, c_int};
-use std::ptr;
 
 const KEY: &CStr = c"mpress_strategy";
 /// Assertions about a program's messages that our frames and probes violate: frames are shorter than their
@@ -16,51 +15,33 @@ const ASSERTIONS: [&CStr; 3] =
 /// Greatest length of a strategy's name.
 const MAX_VALUE: usize = 63;
 
-/// The handlers of the calls that give a communicator an info, and the argument that is, or becomes, this
-/// communicator; null if there is none when the call returns.
+/// The handlers of the calls that give a communicator an info, and this communicator; null if there is none
+/// when the call returns.
 macro_rules! infos {
-    ($($name:ident $Name:ident: $comm:expr;)*) => {$(
+    ($($name:ident $Name:ident: |$call:ident| $comm:expr;)*) => {$(
         pub(crate) unsafe fn $name(
             shim: &Shim,
-            call: arguments::$Name,
+            $call: arguments::$Name,
             pass: impl Fn(MPI_Info) -> c_int,
         ) -> c_int {
-            let comm: fn(&arguments::$Name) -> *const MPI_Comm = $comm;
-            // SAFETY: the program's own arguments.
-            unsafe { given(shim, comm(&call), call.info, pass) }
+            let code = without_assertions($call.info, pass);
+            if code == SUCCESS {
+                take_over(shim, $comm, $call.info);
+            }
+            code
         }
     )*};
 }
 
 infos! {
-    comm_set_info Comm_set_info: |call| &raw const call.comm;
-    comm_dup_with_info Comm_dup_with_info: |call| call.newcomm;
-    comm_idup_with_info Comm_idup_with_info: |_| ptr::null();
-    comm_split_type Comm_split_type: |call| call.newcomm;
-    dist_graph_create Dist_graph_create: |call| call.comm_dist_graph;
-    dist_graph_create_adjacent Dist_graph_create_adjacent: |call| call.comm_dist_graph;
-    comm_create_from_group Comm_create_from_group: |call| call.newcomm;
-    intercomm_create_from_groups Intercomm_create_from_groups: |call| call.newintercomm;
-}
-
-/// Calls a function of the MPI that sets the info of `comm`, or makes a communicator there, with this info,
-/// and applies its strategy.
-///
-/// # Safety
-/// `comm` must hold a communicator after a successful call, or be null.
-unsafe fn given(
-    shim: &Shim,
-    comm: *const MPI_Comm,
-    info: MPI_Info,
-    call: impl FnOnce(MPI_Info) -> c_int,
-) -> c_int {
-    let code = without_assertions(info, call);
-    // SAFETY: the caller vouches for the communicator.
-    let comm = unsafe { comm.as_ref() }.filter(|comm| code == SUCCESS && **comm != COMM_NULL);
-    if let Some(&comm) = comm {
-        take_over(shim, comm, info);
-    }
-    code
+    comm_set_info Comm_set_info: |call| call.comm;
+    comm_dup_with_info Comm_dup_with_info: |call| call.newcomm.get();
+    comm_idup_with_info Comm_idup_with_info: |call| COMM_NULL;
+    comm_split_type Comm_split_type: |call| call.newcomm.get();
+    dist_graph_create Dist_graph_create: |call| call.comm_dist_graph.get();
+    dist_graph_create_adjacent Dist_graph_create_adjacent: |call| call.comm_dist_graph.get();
+    comm_create_from_group Comm_create_from_group: |call| call.newcomm.get();
+    intercomm_create_from_groups Intercomm_create_from_groups: |call| call.newintercomm.get();
 }
 
 /// Calls a function of the MPI with this info, without the assertions that do not hold.
@@ -72,11 +53,11 @@ fn without_assertions(info: MPI_Info, call: impl FnOnce(MPI_Info) -> c_int) -> c
     let mut copy = INFO_NULL;
     // SAFETY: the info of a call, and our own copy of it, which alone is changed and freed.
     unsafe {
-        let made = ok(PMPI_Info_dup(info, &raw mut copy))
+        let made = ok(PMPI_Info_dup(info, &mut copy))
             .and_then(|()| there.try_for_each(|key| ok(PMPI_Info_delete(copy, key.as_ptr()))));
         let code = made.map_or_else(|code| code, |()| call(copy));
         if copy != INFO_NULL {
-            PMPI_Info_free(&raw mut copy);
+            PMPI_Info_free(&mut copy);
         }
         code
     }
@@ -95,8 +76,9 @@ fn look_up(info: MPI_Info, key: &CStr) -> Option<String> {
     (asked == SUCCESS && found != 0).then(|| value.to_string_lossy().into_owned())
 }
 
+/// Applies the strategy of an info to a communicator, if there is one.
 fn take_over(shim: &Shim, comm: MPI_Comm, info: MPI_Info) {
-    let Some(text) = look_up(info, KEY) else { return };
+    let Some(text) = look_up(info, KEY).filter(|_| comm != COMM_NULL) else { return };
     match text.parse::<Strategy>() {
         Ok(strategy) => _ = shim.all_peers(comm).map(|peers| peers.set_strategy(strategy)),
         Err(expected) if shim.world.rank == 0 => {

@@ -7,10 +7,10 @@ use crate::handlers::recv;
 use crate::messages::error::{Error, called, raise};
 use crate::messages::peers::Peers;
 use crate::messages::posted::Posted;
-use crate::mpi::arguments;
+use crate::mpi::arguments::{self, Out};
 use crate::mpi::channel::match_one;
 use crate::mpi::family::Family;
-use crate::mpi::span::{Envelope, Span, received_bytes, store_status};
+use crate::mpi::span::{Envelope, Span, received_bytes};
 use crate::mpi::sys::*;
 use crate::mpi::{open, real};
 use crate::operations::active::{Active, Finish};
@@ -37,13 +37,13 @@ handlers! {
                 shim.expect_after(Asked { source, tag, may_be_long: true }, comm);
                 let take = |block| take(shim, &peers, source, tag, comm, block);
                 wait_for(shim, comm, take, |(handle, seen)| {
-                    *message = handle;
-                    store_status(status, &seen);
+                    message.set(handle);
+                    status.store(&seen);
                 })
             }
         };
         if code == SUCCESS {
-            shim.trace_matched(source, tag, comm, *message);
+            shim.trace_matched(source, tag, comm, message.get());
         }
         code
     };
@@ -53,25 +53,25 @@ handlers! {
             None => pass(),
             Some(peers) => tell(flag, comm, take(shim, &peers, source, tag, comm, false), |(handle, seen)| {
                 shim.expect_after(Asked { source, tag, may_be_long: true }, comm);
-                *message = handle;
-                store_status(status, &seen);
+                message.set(handle);
+                status.store(&seen);
             }),
         };
-        if code == SUCCESS && *flag != 0 {
-            shim.trace_matched(source, tag, comm, *message);
+        if code == SUCCESS && flag.get() != 0 {
+            shim.trace_matched(source, tag, comm, message.get());
         }
         code
     };
     mrecv(Mrecv): |shim, call, pass| {
         let arguments::Mrecv { buf, count, datatype, message, status } = call;
         let span = Span::new(buf, count, datatype);
-        shim.trace_matched_receive(CallKind::Recv, &span, *message);
+        shim.trace_matched_receive(CallKind::Recv, &span, message.get());
         let received = |comm, started: Result<Active, Error>| {
             started.map_or_else(|error| raise(comm, error), |active| progress::wait(shim, active, status))
         };
         let left = |_, posted: Posted| {
             recv::complete(shim, posted, status, None, |into, found| {
-                open::MPI_Mrecv_any(into.ptr(), into.count(), into.datatype(), message, found)
+                open::MPI_Mrecv_any(into.ptr(), into.count(), into.datatype(), message.ptr(), found)
             })
         };
         receive(shim, span, message, pass, received, left)
@@ -79,13 +79,13 @@ handlers! {
     imrecv(Imrecv): |shim, call, pass| {
         let arguments::Imrecv { buf, count, datatype, message, request } = call;
         let span = Span::new(buf, count, datatype);
-        shim.trace_matched_receive(CallKind::Irecv, &span, *message);
+        shim.trace_matched_receive(CallKind::Irecv, &span, message.get());
         let received = |comm, started| progress::hand_out(shim, comm, started, request);
         let left = |comm, posted: Posted| {
             let (into, mut inner) = (posted.span(), REQUEST_NULL);
             let (buf, count, datatype) = (into.ptr(), into.count(), into.datatype());
             // The MPI may call the program's handler, whose calls come back here.
-            let started = called(open::MPI_Imrecv_any(buf, count, datatype, message, &raw mut inner));
+            let started = called(open::MPI_Imrecv_any(buf, count, datatype, message.ptr(), &raw mut inner));
             received(comm, started.map(|()| Active::new(inner, Finish::Receive(Box::new(posted)))))
         };
         receive(shim, span, message, pass, received, left)
@@ -168,19 +168,15 @@ fn stand_in(shim: &Shim, comm: MPI_Comm, unreceived: Unreceived) -> Result<MPI_M
 }
 
 /// Receives a matched message: one that has been received before, or one that was left with the MPI.
-///
-/// # Safety
-/// `message` must be the program's argument.
-unsafe fn receive(
+fn receive(
     shim: &Shim,
     span: Span,
-    message: *mut MPI_Message,
+    message: Out<MPI_Message>,
     pass: impl Fn() -> c_int,
     received: impl FnOnce(MPI_Comm, Result<Active, Error>) -> c_int,
     left: impl FnOnce(MPI_Comm, Posted) -> c_int,
 ) -> c_int {
-    // SAFETY: the caller vouches for the arguments.
-    let handle = unsafe { *message };
+    let handle = message.get();
     match shim.matched.take(handle) {
         None => pass(),
         // The MPI must report that itself. The program may receive the message by another call.
@@ -197,15 +193,13 @@ unsafe fn receive(
                 return raise(comm, code);
             }
             // An MPI that does not check all of it has received the message.
-            // SAFETY: as above.
-            if unsafe { *message } != handle {
+            if message.get() != handle {
                 drop(shim.matched.take(handle));
             }
             code
         }
         Some(Taken::Received { comm, unreceived, stand_in }) => {
-            // SAFETY: as above.
-            if let Err(code) = unsafe { discard(message, stand_in) } {
+            if let Err(code) = discard(message, stand_in) {
                 return raise(comm, code);
             }
             received(comm, unreceived.into_receive(shim, &shim.requests, &span))
@@ -221,12 +215,12 @@ unsafe fn receive(
 }
 
 /// Receives the empty stand-in message, which sets the program's handle to null as the real receive would.
-unsafe fn discard(message: *mut MPI_Message, mut sent: MPI_Request) -> Result<(), c_int> {
+fn discard(message: Out<MPI_Message>, mut sent: MPI_Request) -> Result<(), c_int> {
     let mut status = empty_status();
     // SAFETY: a handle and a request from `stand_in`. (Freeing the request there would be simpler, but
     // crashes MPICH.)
     unsafe {
-        ok(real::MPI_Mrecv(ptr::null_mut(), 0, BYTE, message, &raw mut status))?;
+        ok(real::MPI_Mrecv(ptr::null_mut(), 0, BYTE, message.ptr(), &raw mut status))?;
         ok(real::MPI_Wait(&raw mut sent, &raw mut status))
     }
 }

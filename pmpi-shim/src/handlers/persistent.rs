@@ -6,7 +6,7 @@ use crate::handlers::send::{self, By};
 use crate::messages::error::{Error, raise};
 use crate::messages::peers::Origin;
 use crate::messages::recorder::Receive;
-use crate::mpi::arguments;
+use crate::mpi::arguments::{self, Out};
 use crate::mpi::open;
 use crate::mpi::span::Envelope;
 use crate::mpi::sys::*;
@@ -17,10 +17,10 @@ use crate::operations::state::Shim;
 use std::ffi::c_int;
 
 handlers! {
-    send_init(Send_init): |shim, call, pass| init_send(shim, Mode::Standard, call, pass);
-    bsend_init(Bsend_init): |shim, call, pass| init_send(shim, Mode::Buffered, call, pass);
-    ssend_init(Ssend_init): |shim, call, pass| init_send(shim, Mode::Synchronous, call, pass);
-    rsend_init(Rsend_init): |shim, call, pass| init_send(shim, Mode::Ready, call, pass);
+    send_init(Send_init): |shim, call, pass| init_send(shim, Mode::Standard, call.message(), call.request, pass);
+    bsend_init(Bsend_init): |shim, call, pass| init_send(shim, Mode::Buffered, call.message(), call.request, pass);
+    ssend_init(Ssend_init): |shim, call, pass| init_send(shim, Mode::Synchronous, call.message(), call.request, pass);
+    rsend_init(Rsend_init): |shim, call, pass| init_send(shim, Mode::Ready, call.message(), call.request, pass);
     // Even a short receive is handled here if its source may send frames: its message may be in the
     // unexpected queue. So is every receive that is recorded.
     recv_init(Recv_init): |shim, call, pass| {
@@ -40,8 +40,8 @@ handlers! {
             return pass();
         }
         for at in 0..count.unsigned_abs() as usize {
-            let request = requests.add(at);
-            let code = start_one(shim, request, || open::MPI_Start(request));
+            let request = Out::new(requests.add(at));
+            let code = start_one(shim, request, || open::MPI_Start(request.ptr()));
             if code != SUCCESS {
                 return code;
             }
@@ -50,23 +50,26 @@ handlers! {
     };
 }
 
-unsafe fn init_send(shim: &Shim, mode: Mode, call: arguments::Isend, pass: impl Fn() -> c_int) -> c_int {
-    // SAFETY: the program's own arguments.
-    let message = unsafe { call.message() };
+fn init_send(
+    shim: &Shim,
+    mode: Mode,
+    message: Envelope,
+    request: Out<MPI_Request>,
+    pass: impl Fn() -> c_int,
+) -> c_int {
     // Recorded messages are handled here, too: the MPI's own `MPI_Start` does not say what is sent.
     if shim.frame_candidate(mode, &message).is_err() && shim.sampled(&message).is_none() {
         return pass();
     }
-    // SAFETY: as above.
-    unsafe { init(shim, Action::Send(mode), message, None, call.request, pass) }
+    init(shim, Action::Send(mode), message, None, request, pass)
 }
 
-unsafe fn init(
+fn init(
     shim: &Shim,
     action: Action,
     mut message: Envelope,
     traced: Option<Receive>,
-    request: *mut MPI_Request,
+    request: Out<MPI_Request>,
     pass: impl Fn() -> c_int,
 ) -> c_int {
     let code = pass();
@@ -79,17 +82,12 @@ unsafe fn init(
     };
     let origin = Origin { comm: message.comm, peers: shim.all_peers(message.comm) };
     let template = Template { action, message, origin, _datatype: datatype, traced };
-    // SAFETY: the MPI has just written a new handle there.
-    shim.requests.put(unsafe { *request }, None, Some(template));
+    shim.requests.put(request.get(), None, Some(template));
     SUCCESS
 }
 
-unsafe fn start_one(shim: &Shim, request: *mut MPI_Request, pass: impl Fn() -> c_int) -> c_int {
-    if request.is_null() {
-        return pass();
-    }
-    // SAFETY: the program's own argument.
-    let handle = unsafe { *request };
+fn start_one(shim: &Shim, request: Out<MPI_Request>, pass: impl Fn() -> c_int) -> c_int {
+    let Some(handle) = request.read() else { return pass() };
     let mut record = match shim.requests.use_one(handle, false) {
         Found::Record(record) => record,
         // Started already: a call waits for it.

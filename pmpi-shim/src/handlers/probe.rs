@@ -3,8 +3,8 @@
 
 use crate::messages::error::{Error, raise};
 use crate::messages::peers::Peers;
-use crate::mpi::arguments;
-use crate::mpi::span::{is_tag, received_bytes, store_status};
+use crate::mpi::arguments::{self, Out};
+use crate::mpi::span::{is_tag, received_bytes};
 use crate::mpi::sys::*;
 use crate::operations::state::Shim;
 use crate::operations::unexpected::{Opened, Sight, look_into_the_mpi};
@@ -27,13 +27,13 @@ handlers! {
         let arguments::Probe { source, tag, comm, status } = call;
         let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
         let look = |block| find(shim, &peers, (source, tag, comm), block);
-        wait_for(shim, comm, look, |found| store_status(status, &found.status))
+        wait_for(shim, comm, look, |found| status.store(&found.status))
     };
     iprobe(Iprobe): |shim, call, pass| {
         let arguments::Iprobe { source, tag, comm, flag, status } = call;
         let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
         let found = find(shim, &peers, (source, tag, comm), false);
-        tell(flag, comm, found, |found| store_status(status, &found.status))
+        tell(flag, comm, found, |found| status.store(&found.status))
     };
 }
 
@@ -58,11 +58,8 @@ pub(super) fn wait_for<T>(
 }
 
 /// Ends a call that does not wait: tells the program whether anything was `seen`, which goes to `found`.
-///
-/// # Safety
-/// `flag` must be the program's output pointer.
-pub(super) unsafe fn tell<T>(
-    flag: *mut c_int,
+pub(super) fn tell<T>(
+    flag: Out<c_int>,
     comm: MPI_Comm,
     seen: Result<Option<T>, Error>,
     found: impl FnOnce(T),
@@ -70,8 +67,7 @@ pub(super) unsafe fn tell<T>(
     seen.map_or_else(
         |error| raise(comm, error),
         |seen| {
-            // SAFETY: the caller vouches for the pointer.
-            unsafe { *flag = c_int::from(seen.is_some()) };
+            flag.set(c_int::from(seen.is_some()));
             seen.map(found);
             SUCCESS
         },

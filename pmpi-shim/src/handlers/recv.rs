@@ -3,10 +3,10 @@
 use crate::messages::error::{Error, called, raise};
 use crate::messages::peers::Peers;
 use crate::messages::posted::Posted;
-use crate::mpi::arguments;
+use crate::mpi::arguments::{self, Out};
 use crate::mpi::generalized;
 use crate::mpi::operation::Operation;
-use crate::mpi::span::{Envelope, Span, is_tag, store_status};
+use crate::mpi::span::{Envelope, Span, is_tag};
 use crate::mpi::sys::*;
 use crate::mpi::{open, real};
 use crate::operations::active::{Active, Finish};
@@ -107,15 +107,14 @@ handlers! {
 }
 
 /// The MPI's own blocking receive: the unexpected queue is empty, and no other thread can fill it.
-unsafe fn in_one_call(shim: &Shim, message: &Envelope, peers: &Arc<Peers>, status: *mut MPI_Status) -> c_int {
+fn in_one_call(shim: &Shim, message: &Envelope, peers: &Arc<Peers>, status: Out<MPI_Status>) -> c_int {
     let Envelope { peer, tag, comm, .. } = *message;
     // Short buffers do not come here (`meets_frames`).
     let posted = match Posted::new(shim, message, Arc::clone(peers), true) {
         Ok(posted) => posted,
         Err(code) => return raise(comm, code),
     };
-    // SAFETY: the program's own status pointer. The MPI may call the program's error handler here, hence
-    // `open`.
+    // SAFETY: receives into the span. The MPI may call the program's error handler here, hence `open`.
     unsafe {
         complete(shim, posted, status, Some(comm), |into, found| {
             open::MPI_Recv_any(into.ptr(), into.count(), into.datatype(), peer, tag, comm, found)
@@ -127,28 +126,26 @@ unsafe fn in_one_call(shim: &Shim, message: &Envelope, peers: &Arc<Peers>, statu
 /// that the call names. It gets the error even if the program is freeing it: a callback may receive then.
 ///
 /// # Safety
-/// `receive` must receive into the span that it is given; `status` must be a status or `MPI_STATUS_IGNORE`.
+/// `receive` must receive into the span that it is given.
 pub(super) unsafe fn complete(
     shim: &Shim,
     posted: Posted,
-    status: *mut MPI_Status,
+    status: Out<MPI_Status>,
     own: Option<MPI_Comm>,
     receive: impl FnOnce(Span, *mut MPI_Status) -> c_int,
 ) -> c_int {
     let mut found = empty_status();
-    // SAFETY: the posted receive is kept until the call returns; the caller vouches for the receive and the
-    // place.
-    unsafe {
-        let code = receive(posted.span(), &raw mut found);
-        let result = if code == SUCCESS {
-            posted.finish(shim, &mut found)
-        } else {
-            posted.abandon(shim, found.MPI_SOURCE);
-            Ok(())
-        };
-        store_status(status, &found);
-        result.map_or_else(|(comm, code)| raise(own.unwrap_or(comm), code), |()| code)
-    }
+    // SAFETY: the posted receive is kept until the call returns.
+    let code = receive(unsafe { posted.span() }, &raw mut found);
+    let result = if code == SUCCESS {
+        // SAFETY: the caller vouches for the receive.
+        unsafe { posted.finish(shim, &mut found) }
+    } else {
+        posted.abandon(shim, found.MPI_SOURCE);
+        Ok(())
+    };
+    status.store(&found);
+    result.map_or_else(|(comm, code)| raise(own.unwrap_or(comm), code), |()| code)
 }
 
 /// Starts a receive that `meets_frames`: from the unexpected queue, or from the MPI.

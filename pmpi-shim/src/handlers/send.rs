@@ -4,7 +4,7 @@ use crate::messages::error::{Error, called, raise};
 use crate::messages::streams::Departing;
 use crate::messages::uncompressed::{self, Why};
 use crate::messages::wire::{Candidate, Raw, Wire};
-use crate::mpi::arguments;
+use crate::mpi::arguments::{self, Out};
 use crate::mpi::operation::{Look, look};
 use crate::mpi::real;
 use crate::mpi::span::Envelope;
@@ -18,19 +18,17 @@ use std::ffi::c_int;
 use std::sync::Arc;
 
 handlers! {
-    send(Send): |shim, call, pass| blocking(shim, Mode::Standard, call, pass);
-    bsend(Bsend): |shim, call, pass| blocking(shim, Mode::Buffered, call, pass);
-    ssend(Ssend): |shim, call, pass| blocking(shim, Mode::Synchronous, call, pass);
-    rsend(Rsend): |shim, call, pass| blocking(shim, Mode::Ready, call, pass);
-    isend(Isend): |shim, call, pass| nonblocking(shim, Mode::Standard, call, pass);
-    ibsend(Ibsend): |shim, call, pass| nonblocking(shim, Mode::Buffered, call, pass);
-    issend(Issend): |shim, call, pass| nonblocking(shim, Mode::Synchronous, call, pass);
-    irsend(Irsend): |shim, call, pass| nonblocking(shim, Mode::Ready, call, pass);
+    send(Send): |shim, call, pass| blocking(shim, Mode::Standard, call.message(), pass);
+    bsend(Bsend): |shim, call, pass| blocking(shim, Mode::Buffered, call.message(), pass);
+    ssend(Ssend): |shim, call, pass| blocking(shim, Mode::Synchronous, call.message(), pass);
+    rsend(Rsend): |shim, call, pass| blocking(shim, Mode::Ready, call.message(), pass);
+    isend(Isend): |shim, call, pass| nonblocking(shim, Mode::Standard, call.message(), call.request, pass);
+    ibsend(Ibsend): |shim, call, pass| nonblocking(shim, Mode::Buffered, call.message(), call.request, pass);
+    issend(Issend): |shim, call, pass| nonblocking(shim, Mode::Synchronous, call.message(), call.request, pass);
+    irsend(Irsend): |shim, call, pass| nonblocking(shim, Mode::Ready, call.message(), call.request, pass);
 }
 
-unsafe fn blocking(shim: &Shim, mode: Mode, call: arguments::Send, pass: impl Fn() -> c_int) -> c_int {
-    // SAFETY: the program's own arguments.
-    let message = unsafe { call.message() };
+fn blocking(shim: &Shim, mode: Mode, message: Envelope, pass: impl Fn() -> c_int) -> c_int {
     shim.sample(&message, mode.name(true));
     let candidate = shim.frame_of(mode, &message);
     let len = candidate.as_ref().map_or(0, |candidate| candidate.len);
@@ -42,22 +40,24 @@ unsafe fn blocking(shim: &Shim, mode: Mode, call: arguments::Send, pass: impl Fn
                 code
             }
             Some(Ok(active)) if active.operation.request == REQUEST_NULL => SUCCESS,
-            // SAFETY: no status is wanted.
-            Some(Ok(active)) => unsafe { progress::wait(shim, active, STATUS_IGNORE) },
+            Some(Ok(active)) => progress::wait(shim, active, Out::IGNORED),
             Some(Err(error)) => raise(message.comm, error),
         }
     })
 }
 
-unsafe fn nonblocking(shim: &Shim, mode: Mode, call: arguments::Isend, pass: impl Fn() -> c_int) -> c_int {
-    // SAFETY: the program's own arguments.
-    let message = unsafe { call.message() };
+fn nonblocking(
+    shim: &Shim,
+    mode: Mode,
+    message: Envelope,
+    request: Out<MPI_Request>,
+    pass: impl Fn() -> c_int,
+) -> c_int {
     shim.sample(&message, mode.name(false));
     let candidate = shim.frame_of(mode, &message);
     match start_here(shim, mode, &message, candidate, By::usual(false), isend_wire) {
         None => pass(),
-        // SAFETY: the program's output pointer.
-        Some(started) => unsafe { progress::hand_out(shim, message.comm, started, call.request) },
+        Some(started) => progress::hand_out(shim, message.comm, started, request),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::handlers::recv;
 use crate::handlers::send::{self, By};
 use crate::messages::error::{Error, raise};
-use crate::mpi::arguments;
+use crate::mpi::arguments::{self, Out};
 use crate::mpi::real;
 use crate::mpi::span::{Envelope, Span};
 use crate::mpi::sys::*;
@@ -68,34 +68,31 @@ fn record(shim: &Shim, out: &Envelope, into: &Envelope) {
 }
 
 /// Sendrecv, and with `detached` Sendrecv_replace.
-unsafe fn blocking(
+fn blocking(
     shim: &Shim,
     (out, into): (Envelope, Envelope),
     detached: bool,
-    status: *mut MPI_Status,
+    status: Out<MPI_Status>,
     pass: impl Fn() -> c_int,
 ) -> c_int {
     record(shim, &out, &into);
     if !ours(shim, &out, &into) {
         return pass();
     }
-    // SAFETY: the program's own place for the status.
-    waiting::during(&shim.engine, || unsafe {
-        match start(shim, &out, &into, (detached, true)) {
-            Ok((receive, send)) => {
-                let (received, sent) = progress::wait_for_both(shim, receive, send, status);
-                if received == SUCCESS { sent } else { received }
-            }
-            Err(error) => raise(into.comm, error),
+    waiting::during(&shim.engine, || match start(shim, &out, &into, (detached, true)) {
+        Ok((receive, send)) => {
+            let (received, sent) = progress::wait_for_both(shim, receive, send, status);
+            if received == SUCCESS { sent } else { received }
         }
+        Err(error) => raise(into.comm, error),
     })
 }
 
 /// Isendrecv and Isendrecv_replace. The program gets the receive's request; the send goes on from a copy.
-unsafe fn nonblocking(
+fn nonblocking(
     shim: &Shim,
     (out, into): (Envelope, Envelope),
-    request: *mut MPI_Request,
+    request: Out<MPI_Request>,
     pass: impl Fn() -> c_int,
 ) -> c_int {
     record(shim, &out, &into);
@@ -106,8 +103,7 @@ unsafe fn nonblocking(
         shim.requests.detach(send, Awaited::AtTheEnd);
         receive
     });
-    // SAFETY: the program's output pointer.
-    unsafe { progress::hand_out(shim, into.comm, started, request) }
+    progress::hand_out(shim, into.comm, started, request)
 }
 
 /// Starts both halves. `detached`: the message sent is copied before anything can be received; `blocking`:
@@ -142,10 +138,8 @@ fn start(
 /// Cancels a receive whose other half could not be started: it must not match a later message, nor write to
 /// memory that is no longer lent.
 fn withdraw(shim: &Shim, mut receive: Active) {
-    // SAFETY: our own request. An error of the receive has been reported to the handler; the call returns an
-    // error of its own.
-    unsafe {
-        real::MPI_Cancel(&raw mut receive.operation.request);
-        progress::wait(shim, receive, STATUS_IGNORE);
-    }
+    // SAFETY: our own request.
+    unsafe { real::MPI_Cancel(&raw mut receive.operation.request) };
+    // An error of the receive has been reported to the handler; the call returns an error of its own.
+    progress::wait(shim, receive, Out::IGNORED);
 }

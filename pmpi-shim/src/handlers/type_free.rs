@@ -9,7 +9,7 @@ use std::ffi::c_int;
 handlers! {
     type_free(Type_free): |shim, call, pass| {
         // Null, or the place of a handle.
-        if let Some(&datatype) = call.datatype.as_ref()
+        if let Some(datatype) = call.datatype.read()
             && predefined::kind(datatype).is_none()
             && is_valid(datatype)
         {

@@ -33,15 +33,7 @@ pub(crate) struct Job {
 }
 
 /// Set once the ranks have agreed.
-static JOB: OnceLock<Job> = OnceLock::new();
-
-pub(crate) fn expect(job: Job) {
-    let _ = JOB.set(job);
-}
-
-pub(crate) fn is_expected() -> bool {
-    JOB.get().is_some()
-}
+pub(super) static JOB: OnceLock<Job> = OnceLock::new();
 
 /// Called at the end of the job, while the MPI is still usable.
 pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _: *mut c_void) -> c_int {

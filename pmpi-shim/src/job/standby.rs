@@ -3,6 +3,7 @@
 //! telling others: it sends ordinary messages.
 
 use crate::messages::datatypes;
+use crate::mpi::arguments::Out;
 use crate::mpi::nested;
 use crate::mpi::symbol;
 use crate::mpi::sys::*;
@@ -24,32 +25,23 @@ pub(crate) fn sleep(make: Make) {
 }
 
 /// `MPI_Type_commit`.
-///
-/// # Safety
-/// `datatype` must be the argument of that call.
-pub(crate) unsafe fn committing(datatype: *mut MPI_Datatype, pass: impl FnOnce() -> c_int) -> c_int {
+pub(crate) fn committing(datatype: Out<MPI_Datatype>, pass: impl FnOnce() -> c_int) -> c_int {
     let code = pass();
     if code != SUCCESS || nested() || ASLEEP.load(Ordering::Acquire).is_null() {
         return code;
     }
-    // SAFETY: the MPI has found a datatype there.
-    if datatypes::may_reorder(unsafe { *datatype }) {
-        awake();
+    if datatypes::may_reorder(datatype.get()) {
+        let make = ASLEEP.swap(ptr::null_mut(), Ordering::AcqRel);
+        if make.is_null() {
+            return code; // another thread was faster
+        }
+        // SAFETY: only `sleep` stores here, a leaked box, and only one thread takes it out.
+        let make = unsafe { Box::from_raw(make) };
+        // If the MPI refuses a resource, the shim stays inactive.
+        if let Ok(shim) = make() {
+            state::activate(shim);
+            symbol::lead(true);
+        }
     }
     code
-}
-
-#[cold]
-fn awake() {
-    let make = ASLEEP.swap(ptr::null_mut(), Ordering::AcqRel);
-    if make.is_null() {
-        return; // another thread was faster
-    }
-    // SAFETY: only `sleep` stores here, a leaked box, and only one thread takes it out.
-    let make = unsafe { Box::from_raw(make) };
-    // If the MPI refuses a resource, the shim stays inactive.
-    if let Ok(shim) = make() {
-        state::activate(shim);
-        symbol::resume();
-    }
 }

@@ -16,6 +16,7 @@ use crate::messages::peers;
 use crate::messages::recorder::Recorder;
 use crate::messages::streams::Streams;
 use crate::messages::world::World;
+use crate::mpi::arguments::Out;
 use crate::mpi::family::Family;
 use crate::mpi::identity;
 use crate::mpi::predefined;
@@ -55,14 +56,14 @@ pub(crate) fn starting(init: impl FnOnce() -> c_int) -> c_int {
         // list, and frees nothing.
         unsafe { std::env::remove_var(name) };
     }
-    if code != SUCCESS || finish::is_expected() {
+    if code != SUCCESS || finish::JOB.get().is_some() {
         return code;
     }
     if let Err(code) = start(settings) {
         return raise(COMM_WORLD, code);
     }
     if state::shared().is_none() {
-        symbol::release();
+        symbol::lead(false);
     }
     SUCCESS
 }
@@ -125,7 +126,8 @@ fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
     if measures {
         profile::measure(size);
     }
-    finish::expect(Job { settings, start: Instant::now(), rank, ranks: size, nodes, measures, wants_words });
+    let start = Instant::now();
+    let _ = finish::JOB.set(Job { settings, start, rank, ranks: size, nodes, measures, wants_words });
     be_called_at_the_end()
 }
 
@@ -195,18 +197,13 @@ fn make_recorder(world: &World, settings: &Settings) -> Option<Recorder> {
 /// shim active.
 fn be_called_at_the_end() -> Result<(), c_int> {
     let mut keyval = KEYVAL_INVALID;
-    // SAFETY: callbacks of the right type, and a valid output pointer. The attribute keeps the freed key
-    // alive.
+    let (copy, delete, nothing) = (Some(not_copied as _), Some(finish::finish as _), ptr::null_mut());
+    // SAFETY: callbacks of the right type, and a valid output pointer.
     unsafe {
-        ok(PMPI_Comm_create_keyval(
-            Some(not_copied),
-            Some(finish::finish),
-            &raw mut keyval,
-            ptr::null_mut(),
-        ))?;
-        ok(PMPI_Comm_set_attr(COMM_SELF, keyval, ptr::null_mut()))?;
-        ok(PMPI_Comm_free_keyval(&raw mut keyval))
+        ok(PMPI_Comm_create_keyval(copy, delete, &raw mut keyval, nothing))?;
+        ok(PMPI_Comm_set_attr(COMM_SELF, keyval, nothing))?;
     }
+    ok(PMPI_Comm_free_keyval(&mut keyval)) // the attribute keeps the freed key alive
 }
 
 /// The table of the processes. `nodes` has the lowest rank on each rank's node.
@@ -218,33 +215,33 @@ pub(crate) fn make_world(
     same_node: SameNode,
 ) -> Result<World, c_int> {
     let mut keyval = KEYVAL_INVALID;
-    // SAFETY: local calls with valid output pointers.
-    unsafe {
-        let mut group = std::mem::zeroed();
-        ok(PMPI_Comm_group(comm, &raw mut group))?;
-        ok(PMPI_Comm_create_keyval(Some(peers::copied), Some(comm_freed), &raw mut keyval, ptr::null_mut()))?;
-        Ok(World { rank, group, nodes, place, same_node, keyval })
-    }
+    let group = group_of(comm)?;
+    let (copy, delete) = (Some(peers::copied as _), Some(comm_freed as _));
+    // SAFETY: callbacks of the right type, and a valid output pointer.
+    ok(unsafe { PMPI_Comm_create_keyval(copy, delete, &raw mut keyval, ptr::null_mut()) })?;
+    Ok(World { rank, group, nodes, place, same_node, keyval })
+}
+
+fn group_of(comm: MPI_Comm) -> Result<MPI_Group, c_int> {
+    // SAFETY: a handle, which is a number or an address.
+    let mut group = unsafe { std::mem::zeroed() };
+    ok(PMPI_Comm_group(comm, &mut group)).map(|()| group)
 }
 
 /// Makes the shared state, by local calls.
 fn prepare(world: World, settings: &Settings, engine: Engine, private: Private) -> Result<Shim, c_int> {
-    let mut own = COMM_NULL;
-    let mut gibibyte = DATATYPE_NULL;
-    let mut level = 0;
-    // SAFETY: local calls with valid output pointers.
-    unsafe {
-        // Not a duplicate, since that would copy the program's attributes by its own callbacks.
-        let mut group = std::mem::zeroed();
-        ok(PMPI_Comm_group(COMM_SELF, &raw mut group))?;
-        let created = PMPI_Comm_create(COMM_SELF, group, &raw mut own);
-        PMPI_Group_free(&raw mut group);
-        ok(created)?;
-        ok(PMPI_Comm_set_errhandler(own, errors_return()))?;
-        ok(PMPI_Type_contiguous(1 << 30, BYTE, &raw mut gibibyte))?;
-        ok(PMPI_Type_commit(&raw mut gibibyte))?;
-        ok(PMPI_Query_thread(&raw mut level))?;
-    }
+    let (mut own, mut gibibyte, mut level) = (COMM_NULL, DATATYPE_NULL, 0);
+    // Not a duplicate, since that would copy the program's attributes by its own callbacks.
+    let mut group = group_of(COMM_SELF)?;
+    // SAFETY: a local call with a valid output pointer.
+    let created = unsafe { PMPI_Comm_create(COMM_SELF, group, &raw mut own) };
+    PMPI_Group_free(&mut group);
+    ok(created)?;
+    ok(PMPI_Comm_set_errhandler(own, errors_return()))?;
+    ok(PMPI_Type_contiguous(1 << 30, BYTE, &mut gibibyte))?;
+    // SAFETY: the type just made.
+    ok(unsafe { PMPI_Type_commit(&raw mut gibibyte) })?;
+    ok(PMPI_Query_thread(&mut level))?;
     ask_with(own);
     predefined::learn_sizes(own);
     let (family, multiple) = (identity::family(), level == THREAD_MULTIPLE);
@@ -283,12 +280,9 @@ fn damaged() -> Result<c_int, c_int> {
     *CODE.get_or_init(|| {
         let mut code = ERR_OTHER;
         let text = c"mpress: a compressed message arrived damaged".as_ptr().cast_mut();
-        // SAFETY: a valid output pointer for the code, and a text that the MPI copies.
-        unsafe {
-            ok(PMPI_Add_error_code(ERR_OTHER, &raw mut code))?;
-            ok(PMPI_Add_error_string(code, text))?;
-        }
-        Ok(code)
+        ok(PMPI_Add_error_code(ERR_OTHER, &mut code))?;
+        // SAFETY: a text that the MPI copies.
+        ok(unsafe { PMPI_Add_error_string(code, text) }).map(|()| code)
     })
 }
 
@@ -306,13 +300,8 @@ unsafe extern "C" fn comm_freed(comm: MPI_Comm, keyval: c_int, value: *mut c_voi
 }
 
 /// Passes a call that frees a communicator.
-///
-/// # Safety
-/// `comm` must be the argument of that call: null, or valid.
-#[cfg(shim)]
-pub(crate) unsafe fn freeing(comm: *mut MPI_Comm, pass: impl FnOnce() -> c_int) -> c_int {
-    // SAFETY: the caller vouches for the argument.
-    let Some(&comm) = (unsafe { comm.as_ref() }) else { return pass() };
+pub(crate) fn freeing(comm: Out<MPI_Comm>, pass: impl FnOnce() -> c_int) -> c_int {
+    let Some(comm) = comm.read() else { return pass() };
     let freeing = peers::Freeing::new(comm);
     let code = pass();
     if freeing.end()

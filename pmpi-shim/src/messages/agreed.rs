@@ -12,6 +12,7 @@ pub(crate) use mpress::race::Way;
 pub(crate) use private::Private;
 pub(crate) use turn::{Here, Raced, Turn};
 
+use crate::mpi::arguments::Out;
 use crate::mpi::sys::*;
 use mpress::race::{Outcome, Race};
 use std::ffi::c_int;
@@ -37,28 +38,12 @@ pub(crate) struct Collectives {
     made: AtomicU32,
 }
 
-/// Where a nonblocking call of the program gets its request.
-#[derive(Clone, Copy)]
-pub(crate) struct RequestPlace(*mut MPI_Request);
-
-impl RequestPlace {
-    /// # Safety
-    /// This must be the output argument of a call of the program that is under way.
-    pub(crate) unsafe fn new(request: *mut MPI_Request) -> Self {
-        Self(request)
-    }
-
-    pub(crate) fn give(self, request: MPI_Request) {
-        // SAFETY: what `new` asks for.
-        unsafe { *self.0 = request };
-    }
-}
-
 /// How the program called a collective, and on which communicator.
 #[derive(Clone, Copy)]
 pub(crate) enum How {
     Blocking(MPI_Comm),
-    Nonblocking(MPI_Comm, RequestPlace),
+    /// The program gets its request at this place.
+    Nonblocking(MPI_Comm, Out<MPI_Request>),
 }
 
 impl How {

@@ -52,8 +52,7 @@ impl Datatypes {
     /// Called at the end. Attributes under the key keep it alive.
     pub(crate) fn free(&self) {
         let mut keyval = self.keyval;
-        // SAFETY: our own key.
-        unsafe { PMPI_Type_free_keyval(&raw mut keyval) };
+        PMPI_Type_free_keyval(&mut keyval);
     }
 
     /// What is known of a datatype, which must be a valid handle and not a predefined one without gaps.
@@ -84,8 +83,7 @@ impl Datatypes {
     /// the network library, too.
     pub(crate) fn forget(&self, datatype: MPI_Datatype) {
         if let Ok(Some(_)) = self.kept(datatype) {
-            // SAFETY: our key, which this handle has.
-            unsafe { PMPI_Type_delete_attr(datatype, self.keyval) };
+            PMPI_Type_delete_attr(datatype, self.keyval);
         }
     }
 

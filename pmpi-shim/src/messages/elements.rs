@@ -90,8 +90,7 @@ impl Context {
             return Ok(None);
         }
         // Not a duplicate, since that would copy the program's attributes by its own callbacks.
-        // SAFETY: a datatype of an MPI function's caller, and a valid output pointer.
-        let mut held = OwnedType::made(|made| unsafe { PMPI_Type_contiguous(1, span.datatype(), made) })?;
+        let mut held = OwnedType::made(|made| PMPI_Type_contiguous(1, span.datatype(), made))?;
         if let Some(kept) = self.datatypes.known(span.datatype()) {
             self.datatypes.keep_for(&mut held, &kept);
         }
@@ -179,8 +178,9 @@ impl Context {
         let count = c_int::try_from(lengths.len()).map_err(|_| ERR_INTERN)?;
         let (lengths, addresses, types) = (lengths.as_ptr(), addresses.as_ptr(), types.as_ptr());
         // SAFETY: three arrays of `count` entries, and a valid output pointer.
-        let made = |made| unsafe { PMPI_Type_create_struct(count, lengths, addresses, types, made) };
-        let owned = OwnedType::made(made)?;
+        let owned = OwnedType::made(|made| unsafe {
+            PMPI_Type_create_struct(count, lengths, addresses, types, made)
+        })?;
         Ok(ByteSpan::new(BOTTOM, 1, owned.handle(), Some(owned)))
     }
 }

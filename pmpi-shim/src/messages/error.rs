@@ -46,8 +46,7 @@ pub(crate) fn called(code: c_int) -> Result<(), Error> {
 pub(crate) fn raise(comm: MPI_Comm, error: impl Into<Error>) -> c_int {
     let error = error.into();
     if cfg!(shim) && !error.raised && comm != COMM_NULL {
-        // SAFETY: `comm` comes from the call that failed.
-        unsafe { PMPI_Comm_call_errhandler(comm, error.code) };
+        PMPI_Comm_call_errhandler(comm, error.code);
     }
     error.code
 }

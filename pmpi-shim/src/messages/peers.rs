@@ -14,7 +14,6 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-#[cfg(shim)]
 pub(crate) use ending::Freeing;
 
 /// The ranks of a communicator (of its remote group, if it has one) with which frames are exchanged.
@@ -129,6 +128,9 @@ impl Peers {
     }
 }
 
+/// A function of the MPI that makes a group.
+type GroupOf = fn(MPI_Comm, &mut MPI_Group) -> c_int;
+
 /// Counts communicators that were freed: then another one may have the same handle.
 static FREED: AtomicU64 = AtomicU64::new(0);
 
@@ -221,41 +223,30 @@ impl Context {
     /// data.
     fn find_peers(&self, comm: MPI_Comm) -> Option<Peers> {
         let mut inter = 0;
-        // SAFETY: the caller's communicator; valid output pointers; groups are freed.
-        unsafe {
-            ok(PMPI_Comm_test_inter(comm, &raw mut inter)).ok()?;
-            let local = self.world_ranks(comm, PMPI_Comm_group)?;
-            let there =
-                if inter != 0 { self.world_ranks(comm, PMPI_Comm_remote_group)? } else { local.clone() };
-            let inside = local.iter().chain(&there).all(|&rank| rank != UNDEFINED);
-            let frames: Box<[bool]> =
-                there.iter().map(|&rank| inside && self.world.frames_with(rank)).collect();
-            let nodes: Vec<c_int> = there.iter().map(|&rank| self.world.node(rank).unwrap_or(rank)).collect();
-            let spread = Spread::new(&nodes, self.family == Family::OpenMpi);
-            let rank = there.iter().position(|&rank| rank == self.world.rank);
-            let rank = rank.and_then(|rank| c_int::try_from(rank).ok()).unwrap_or(UNDEFINED);
-            Some(Peers::new(frames, there.into(), rank, inter != 0, spread))
-        }
+        ok(PMPI_Comm_test_inter(comm, &mut inter)).ok()?;
+        let local = self.world_ranks(comm, PMPI_Comm_group)?;
+        let there = if inter != 0 { self.world_ranks(comm, PMPI_Comm_remote_group)? } else { local.clone() };
+        let inside = local.iter().chain(&there).all(|&rank| rank != UNDEFINED);
+        let frames: Box<[bool]> = there.iter().map(|&rank| inside && self.world.frames_with(rank)).collect();
+        let nodes: Vec<c_int> = there.iter().map(|&rank| self.world.node(rank).unwrap_or(rank)).collect();
+        let spread = Spread::new(&nodes, self.family == Family::OpenMpi);
+        let rank = there.iter().position(|&rank| rank == self.world.rank);
+        let rank = rank.and_then(|rank| c_int::try_from(rank).ok()).unwrap_or(UNDEFINED);
+        Some(Peers::new(frames, there.into(), rank, inter != 0, spread))
     }
 
-    unsafe fn world_ranks(
-        &self,
-        comm: MPI_Comm,
-        group_of: unsafe fn(MPI_Comm, *mut MPI_Group) -> c_int,
-    ) -> Option<Vec<c_int>> {
-        let mut size = 0;
-        // SAFETY: `group_of` returns a new group of `comm`; the two arrays have its size.
-        unsafe {
-            let mut group = self.world.group;
-            ok(group_of(comm, &raw mut group)).ok()?;
-            PMPI_Group_size(group, &raw mut size);
-            let ranks: Vec<c_int> = (0..size).collect();
-            let mut world = vec![UNDEFINED; ranks.len()];
-            let code =
-                PMPI_Group_translate_ranks(group, size, ranks.as_ptr(), self.world.group, world.as_mut_ptr());
-            PMPI_Group_free(&raw mut group);
-            ok(code).ok().map(|()| world)
-        }
+    /// The ranks in the world of the group that `group_of` makes of `comm`.
+    fn world_ranks(&self, comm: MPI_Comm, group_of: GroupOf) -> Option<Vec<c_int>> {
+        let (mut group, mut size) = (self.world.group, 0);
+        ok(group_of(comm, &mut group)).ok()?;
+        PMPI_Group_size(group, &mut size);
+        let ranks: Vec<c_int> = (0..size).collect();
+        let mut world = vec![UNDEFINED; ranks.len()];
+        let (from, to) = (ranks.as_ptr(), world.as_mut_ptr());
+        // SAFETY: two arrays of this number of ranks.
+        let code = unsafe { PMPI_Group_translate_ranks(group, size, from, self.world.group, to) };
+        PMPI_Group_free(&mut group);
+        ok(code).ok().map(|()| world)
     }
 }
 

@@ -43,11 +43,8 @@ impl World {
     /// Frees our MPI objects. Attributes keep their key alive.
     pub(crate) fn free(&self) {
         let (mut group, mut keyval) = (self.group, self.keyval);
-        // SAFETY: our own handles that are no longer used.
-        unsafe {
-            PMPI_Comm_free_keyval(&raw mut keyval);
-            PMPI_Group_free(&raw mut group);
-        }
+        PMPI_Comm_free_keyval(&mut keyval);
+        PMPI_Group_free(&mut group);
     }
 
     pub(crate) fn node(&self, rank: c_int) -> Option<c_int> {

@@ -9,6 +9,55 @@ use crate::mpi::span::{Envelope, Span};
 use crate::mpi::sys::*;
 use std::ffi::{c_char, c_int, c_void};
 
+/// The place of a value: where a call of the program gives a handle, or gets a result.
+#[derive(Clone, Copy)]
+pub(crate) struct Out<T>(*mut T);
+
+impl<T: Copy> Out<T> {
+    /// # Safety
+    /// This must be an argument of a call of the program that is under way: a place for such a value, or what
+    /// the MPI function allows instead.
+    pub(crate) unsafe fn new(place: *mut T) -> Self {
+        Self(place)
+    }
+
+    pub(crate) fn ptr(self) -> *mut T {
+        self.0
+    }
+
+    /// The value; `None` without a place.
+    pub(crate) fn read(self) -> Option<T> {
+        // SAFETY: what `new` asks for.
+        unsafe { self.0.as_ref() }.copied()
+    }
+
+    pub(crate) fn get(self) -> T {
+        // SAFETY: what `new` asks for.
+        unsafe { *self.0 }
+    }
+
+    pub(crate) fn set(self, value: T) {
+        // SAFETY: what `new` asks for.
+        unsafe { *self.0 = value }
+    }
+}
+
+impl Out<MPI_Status> {
+    pub(crate) const IGNORED: Self = Self(STATUS_IGNORE);
+
+    /// Stores a status, unless the program ignores statuses. The error field is left unchanged, since calls
+    /// for a single request do not set it.
+    pub(crate) fn store(self, status: &MPI_Status) {
+        if self.0 != STATUS_IGNORE
+            && let Some(before) = self.read()
+        {
+            let mut status = *status;
+            status.MPI_ERROR = before.MPI_ERROR;
+            self.set(status);
+        }
+    }
+}
+
 include!(concat!(env!("OUT_DIR"), "/arguments.rs"));
 
 /// An array of counts or displacements, or the place of a position, of `int` or of the large type.

@@ -8,8 +8,7 @@ use std::ffi::c_int;
 /// the result.
 pub(crate) fn give_up(what: impl std::fmt::Display, comm: MPI_Comm, code: c_int) -> ! {
     say!("mpress: {what}; the job ends");
-    // SAFETY: the program's communicator.
-    unsafe { PMPI_Abort(comm, code) };
+    PMPI_Abort(comm, code);
     std::process::abort()
 }
 

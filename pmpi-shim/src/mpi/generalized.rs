@@ -9,8 +9,7 @@ use std::ptr;
 /// so that its handle is unique in all calls of the MPI.
 pub(crate) fn completed<const SOURCE: c_int, const TAG: c_int>() -> Result<MPI_Request, c_int> {
     let inner = pending::<SOURCE, TAG>()?;
-    // SAFETY: a request that has just been started.
-    ok(unsafe { PMPI_Grequest_complete(inner) })?;
+    ok(PMPI_Grequest_complete(inner))?;
     Ok(inner)
 }
 
@@ -31,7 +30,7 @@ unsafe extern "C" fn query<const SOURCE: c_int, const TAG: c_int>(
         (*status).MPI_SOURCE = SOURCE;
         (*status).MPI_TAG = TAG;
         set_received_bytes(&mut *status, 0);
-        PMPI_Status_set_cancelled(status, 0);
+        PMPI_Status_set_cancelled(&mut *status, 0);
     }
     SUCCESS
 }

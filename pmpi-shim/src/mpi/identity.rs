@@ -15,8 +15,7 @@ pub(crate) fn family() -> Family {
 /// Why calls must be passed on in this process, if they must. The MPI must be initialised.
 pub(crate) fn doubt() -> Option<String> {
     let (mut version, mut subversion) = (0, 0);
-    // SAFETY: valid output pointers.
-    unsafe { PMPI_Get_version(&raw mut version, &raw mut subversion) };
+    PMPI_Get_version(&mut version, &mut subversion);
     if let Some(missing) = NEEDED.iter().find(|function| function.get().is_none()) {
         return Some(format!("the MPI has no {}", missing.name()));
     }

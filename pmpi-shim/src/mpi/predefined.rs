@@ -55,8 +55,7 @@ pub(crate) fn size(datatype: MPI_Datatype) -> Option<usize> {
 pub(crate) fn learn_sizes(comm: MPI_Comm) {
     for &(datatype, _) in PREDEFINED {
         let mut packed = 0;
-        // SAFETY: a handle for the MPI to examine, and a valid output pointer.
-        let is_there = unsafe { PMPI_Pack_size(1, datatype, comm, &raw mut packed) } == SUCCESS;
+        let is_there = PMPI_Pack_size(1, datatype, comm, &mut packed) == SUCCESS;
         if let (true, Some(known)) = (is_there, known(datatype)) {
             known.size.store(type_size(datatype).unwrap_or(0), Ordering::Relaxed);
         }

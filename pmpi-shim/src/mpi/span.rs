@@ -124,9 +124,7 @@ pub(crate) fn is_valid(datatype: MPI_Datatype) -> bool {
         return true;
     }
     let (asked, mut size) = (ASKED.load(Ordering::Acquire), 0);
-    // SAFETY: a handle of the caller's for the MPI to examine, our own communicator, and a valid output
-    // pointer.
-    asked == 0 || unsafe { PMPI_Pack_size(0, datatype, MPI_Comm::from_key(asked), &raw mut size) } == SUCCESS
+    asked == 0 || PMPI_Pack_size(0, datatype, MPI_Comm::from_key(asked), &mut size) == SUCCESS
 }
 
 /// How a datatype was made, and the lengths of its contents.
@@ -143,17 +141,14 @@ impl Made {
     pub(crate) fn of(handle: MPI_Datatype) -> Option<Self> {
         let mut made = Self { combiner: UNDEFINED, integers: 0, addresses: 0, counts: 0, datatypes: 0 };
         let Self { combiner, integers, addresses, counts, datatypes } = &mut made;
-        // SAFETY: a valid datatype, and valid output pointers.
-        let code = unsafe {
-            // A type that was made with large counts supports only this form.
-            if has_large_counts() {
-                PMPI_Type_get_envelope_c(handle, integers, addresses, counts, datatypes, combiner)
-            } else {
-                let [mut i, mut a, mut d] = [0; 3];
-                let code = PMPI_Type_get_envelope(handle, &raw mut i, &raw mut a, &raw mut d, combiner);
-                (*integers, *addresses, *datatypes) = (i.into(), a.into(), d.into());
-                code
-            }
+        // A type that was made with large counts supports only this form.
+        let code = if has_large_counts() {
+            PMPI_Type_get_envelope_c(handle, integers, addresses, counts, datatypes, combiner)
+        } else {
+            let [mut i, mut a, mut d] = [0; 3];
+            let code = PMPI_Type_get_envelope(handle, &mut i, &mut a, &mut d, combiner);
+            (*integers, *addresses, *datatypes) = (i.into(), a.into(), d.into());
+            code
         };
         (code == SUCCESS).then_some(made)
     }
@@ -172,9 +167,9 @@ impl OwnedType {
     }
 
     /// Makes a datatype by a function of the MPI, and commits it.
-    pub(crate) fn made(make: impl FnOnce(*mut MPI_Datatype) -> c_int) -> Result<Self, c_int> {
+    pub(crate) fn made(make: impl FnOnce(&mut MPI_Datatype) -> c_int) -> Result<Self, c_int> {
         let mut handle = DATATYPE_NULL;
-        ok(make(&raw mut handle))?;
+        ok(make(&mut handle))?;
         let made = Self::new(handle);
         // SAFETY: the type just made.
         ok(unsafe { PMPI_Type_commit(&raw mut handle) })?;
@@ -195,8 +190,7 @@ impl OwnedType {
 impl Drop for OwnedType {
     fn drop(&mut self) {
         if let Some(key) = self.key {
-            // SAFETY: our own type, and the key of an attribute that it has.
-            unsafe { PMPI_Type_delete_attr(self.handle, key) };
+            PMPI_Type_delete_attr(self.handle, key);
         }
         // SAFETY: our own type, freed once.
         unsafe { PMPI_Type_free(&raw mut self.handle) };
@@ -240,53 +234,31 @@ impl ByteSpan {
 /// Number of bytes received, according to the status.
 pub(crate) fn received_bytes(status: &MPI_Status) -> usize {
     let mut bytes: MPI_Count = 0;
-    // SAFETY: a status of the MPI's and a valid output pointer.
-    unsafe { PMPI_Get_elements_x(ptr::from_ref(status).cast_mut(), BYTE, &raw mut bytes) };
+    PMPI_Get_elements_x(status, BYTE, &mut bytes);
     usize::try_from(bytes).unwrap_or(0)
 }
 
 /// Sets the number of bytes received in a status.
 pub(crate) fn set_received_bytes(status: &mut MPI_Status, bytes: usize) {
     let bytes = MPI_Count::try_from(bytes).unwrap_or(MPI_Count::MAX);
-    // SAFETY: a status and a predefined type.
-    unsafe { PMPI_Status_set_elements_x(ptr::from_mut(status), BYTE, bytes) };
+    PMPI_Status_set_elements_x(status, BYTE, bytes);
 }
 
 /// Whether the operation of this status was cancelled.
 pub(crate) fn is_cancelled(status: &MPI_Status) -> bool {
     let mut cancelled = 0;
-    // SAFETY: a status of the MPI's and a valid output pointer.
-    unsafe { PMPI_Test_cancelled(status, &raw mut cancelled) };
+    PMPI_Test_cancelled(status, &mut cancelled);
     cancelled != 0
 }
 
 /// The bounds of a valid datatype.
 pub(crate) fn bounds(datatype: MPI_Datatype) -> Option<Bounds> {
     let [mut lb, mut extent, mut true_lb, mut true_extent] = [0; 4];
-    // SAFETY: a valid datatype, and valid output pointers.
-    unsafe {
-        ok(PMPI_Type_get_extent(datatype, &raw mut lb, &raw mut extent)).ok()?;
-        ok(PMPI_Type_get_true_extent(datatype, &raw mut true_lb, &raw mut true_extent)).ok()?;
-    }
+    ok(PMPI_Type_get_extent(datatype, &mut lb, &mut extent)).ok()?;
+    ok(PMPI_Type_get_true_extent(datatype, &mut true_lb, &mut true_extent)).ok()?;
     let [lb, extent, true_lb, true_extent] =
         [lb, extent, true_lb, true_extent].map(|bound: MPI_Aint| bound as isize);
     Some(Bounds { lb, extent, true_lb, true_extent })
-}
-
-/// Stores a status where the program wants it, unless it ignores statuses.
-///
-/// # Safety
-/// `place` must be a status or `MPI_STATUS_IGNORE`.
-pub(crate) unsafe fn store_status(place: *mut MPI_Status, status: &MPI_Status) {
-    if place != STATUS_IGNORE && !place.is_null() {
-        // SAFETY: the caller vouches for `place`. The error field is left unchanged, since calls for a single
-        // request do not set it.
-        unsafe {
-            let error = (*place).MPI_ERROR;
-            *place = *status;
-            (*place).MPI_ERROR = error;
-        }
-    }
 }
 
 /// Whether the MPI accepts this tag of a message.

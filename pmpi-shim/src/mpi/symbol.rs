@@ -27,20 +27,11 @@ unsafe extern "C" fn mpress_shim_attach(find: Find, lead: Option<Lead>) {
     let _ = ATTACHED.set((find, lead));
 }
 
-/// Releases the program's calls: the shim handles none in this process from now on.
-pub(crate) fn release() {
-    lead(0);
-}
-
-/// Handles the program's calls again.
-pub(crate) fn resume() {
-    lead(1);
-}
-
-fn lead(to_shim: c_int) {
+/// From now on, the shim handles the program's calls in this process, or none of them.
+pub(crate) fn lead(to_shim: bool) {
     if let Some((_, Some(lead))) = ATTACHED.get() {
         // SAFETY: the caller of `mpress_shim_attach` guarantees that it can be called.
-        unsafe { lead(to_shim) };
+        unsafe { lead(to_shim.into()) };
     }
 }
 

@@ -39,17 +39,17 @@ pub(crate) type MPI_Grequest_cancel_function = Option<unsafe extern "C" fn(*mut 
 
 /// The functions of the MPI, by their `PMPI` names; those that it lacks return `MPI_ERR_INTERN`.
 macro_rules! functions {
-    ($($name:ident ($($arg:ident: $ty:ty),*);)*) => {
+    ($($([$unsafe:tt])? $name:ident ($($arg:ident: $ty:ty),*);)*) => {
         $(
             #[allow(clippy::too_many_arguments, dead_code, reason = "MPI's own list")]
-            pub(crate) unsafe fn $name($($arg: $ty),*) -> c_int {
+            pub(crate) $($unsafe)? fn $name($($arg: $ty),*) -> c_int {
                 // An error handler in C++ may throw.
                 type Function = unsafe extern "C-unwind" fn($($ty),*) -> c_int;
                 static SYMBOL: Symbol = Symbol::of(concat!(stringify!($name), "\0"));
                 let Some(address) = SYMBOL.get() else { return ERR_INTERN };
                 // SAFETY: the function of this name has this type, by the standard.
                 let function: Function = unsafe { std::mem::transmute::<*mut c_void, Function>(address) };
-                // SAFETY: the caller fulfils the requirements of the MPI function.
+                // SAFETY: the caller fulfils the requirements of the MPI function, or it has none (`handle`).
                 unsafe { function($($arg),*) }
             }
         )*
@@ -69,31 +69,22 @@ pub(crate) fn has_large_counts() -> bool {
 /// differs from the standard's.
 pub(crate) fn errors_return() -> MPI_Errhandler {
     let mut handler = ERRORS_RETURN;
-    // SAFETY: a valid output pointer; the null file has the default handler. An MPI built without files
-    // returns an error.
-    if unsafe { PMPI_File_get_errhandler(FILE_NULL, &raw mut handler) } == SUCCESS {
-        handler
-    } else {
-        ERRORS_RETURN
-    }
+    // The null file has the default handler. An MPI built without files returns an error.
+    if PMPI_File_get_errhandler(FILE_NULL, &mut handler) == SUCCESS { handler } else { ERRORS_RETURN }
 }
 
 /// The size in bytes of a datatype that the MPI knows.
 pub(crate) fn type_size(datatype: MPI_Datatype) -> Option<usize> {
     let mut size: MPI_Count = 0;
-    // SAFETY: a valid datatype, and a valid output pointer.
-    ok(unsafe { PMPI_Type_size_x(datatype, &raw mut size) }).ok()?;
+    ok(PMPI_Type_size_x(datatype, &mut size)).ok()?;
     usize::try_from(size).ok()
 }
 
 /// This process's rank in a communicator, and the number of its ranks.
 pub(crate) fn rank_and_size(comm: MPI_Comm) -> Result<(c_int, c_int), c_int> {
     let (mut rank, mut size) = (0, 0);
-    // SAFETY: a communicator that lives, and valid output pointers.
-    unsafe {
-        ok(PMPI_Comm_rank(comm, &raw mut rank))?;
-        ok(PMPI_Comm_size(comm, &raw mut size))?;
-    }
+    ok(PMPI_Comm_rank(comm, &mut rank))?;
+    ok(PMPI_Comm_size(comm, &mut size))?;
     Ok((rank, size))
 }
 

@@ -7,10 +7,10 @@ use crate::messages::peers::Origin;
 use crate::messages::posted::{Bounce, Posted};
 use crate::messages::streams::Departing;
 use crate::messages::wire::Wire;
+use crate::mpi::arguments::Out;
 use crate::mpi::generalized;
 use crate::mpi::open;
 use crate::mpi::operation::{Look, Operation};
-use crate::mpi::span::store_status;
 use crate::mpi::sys::*;
 use mpress::waiting;
 use std::collections::VecDeque;
@@ -230,19 +230,14 @@ impl Active {
 
     /// Waits for the operation in the MPI, and stores its status where the program wants it. Nothing is
     /// advanced meanwhile: a message in chunks, or a collective, must be complete.
-    ///
-    /// # Safety
-    /// `status` must be a status or `MPI_STATUS_IGNORE`.
-    pub(crate) unsafe fn wait(mut self, context: &Context, status: *mut MPI_Status) -> c_int {
+    pub(crate) fn wait(mut self, context: &Context, status: Out<MPI_Status>) -> c_int {
         let mut found = empty_status();
-        // SAFETY: our own request and status, with which it has just completed; the caller vouches for the
-        // place.
+        // SAFETY: our own request and status, with which it has just completed.
         let result = unsafe {
             let code = open::MPI_Wait(&raw mut self.operation.request, &raw mut found);
-            let result = self.settle(context, code, &mut found);
-            store_status(status, &found);
-            result
+            self.settle(context, code, &mut found)
         };
+        status.store(&found);
         result.map_or_else(|(comm, code)| raise(comm, code), |()| SUCCESS)
     }
 }
@@ -311,9 +306,8 @@ impl Active {
         if messages.left() > 0 {
             return false;
         }
-        // SAFETY: the request of `into_request`, completed once: after this it is no longer treated as a
-        // collective.
-        let completed = ok(unsafe { PMPI_Grequest_complete(self.operation.request) });
+        // The request of `into_request`, completed once: after this it is no longer treated as a collective.
+        let completed = ok(PMPI_Grequest_complete(self.operation.request));
         self.finish = match messages.outcome.and(completed) {
             Ok(()) => Finish::Nothing,
             Err(code) => Finish::Failed(origin.clone(), code),

@@ -1,8 +1,8 @@
 //! The requests of one completion call: their records are in use until it returns.
 
 use crate::messages::error::{Failure, raise};
+use crate::mpi::arguments::Out;
 use crate::mpi::handle::Handle;
-use crate::mpi::span::store_status;
 use crate::mpi::sys::*;
 use crate::operations::active::{Active, Finish};
 use crate::operations::requests::{Found, InUse};
@@ -231,14 +231,11 @@ impl<'a> Batch<'a> {
         mut self,
         i: usize,
         found: &mut MPI_Status,
-        place: *mut MPI_Status,
+        place: Out<MPI_Status>,
     ) -> c_int {
-        // SAFETY: the caller vouches for the completion and the place.
-        let result = unsafe {
-            let result = self.finish(i, found);
-            store_status(place, found);
-            result
-        };
+        // SAFETY: the caller vouches for the completion.
+        let result = unsafe { self.finish(i, found) };
+        place.store(found);
         // An error handler need not return, so the program gets its handles first.
         drop(self);
         result.map_or_else(|(comm, code)| raise(comm, code), |()| SUCCESS)
@@ -321,7 +318,7 @@ unsafe fn store_statuses(place: *mut MPI_Status, found: &[MPI_Status], code: c_i
             if code == ERR_IN_STATUS {
                 *place.add(i) = *status;
             } else {
-                store_status(place.add(i), status);
+                Out::new(place.add(i)).store(status);
             }
         }
     }

@@ -5,6 +5,7 @@
 //! equally among those that are known, and each part counts for the communicator and peer of that request.
 //! Some MPIs give all operations that complete at once the same request; the last of them is known.
 
+use crate::mpi::arguments::Out;
 use crate::mpi::handle::Handle;
 use crate::mpi::sys::*;
 use crate::operations::state::shared;
@@ -19,9 +20,9 @@ pub(crate) enum About {
     Nothing,
     Message(Subject),
     /// The request is stored here.
-    Start(Subject, *mut MPI_Request),
+    Start(Subject, Out<MPI_Request>),
     /// For each request its key at the beginning of the call, and where the call stores the handle.
-    Requests(Vec<(usize, *mut MPI_Request)>),
+    Requests(Vec<(usize, Out<MPI_Request>)>),
 }
 
 impl About {
@@ -39,13 +40,10 @@ impl About {
 
     /// The same, and the call starts the operation whose request it stores here. With `MPI_PROC_NULL` there is
     /// nothing to wait for.
-    ///
-    /// # Safety
-    /// There must be room for a request, now and when [`charge`](Self::charge) is called, or null.
     #[inline]
-    pub(crate) unsafe fn starting(comm: MPI_Comm, peer: c_int, request: *mut MPI_Request) -> Self {
+    pub(crate) fn starting(comm: MPI_Comm, peer: c_int, request: Out<MPI_Request>) -> Self {
         match Self::with(comm, peer) {
-            Self::Message(subject) if !request.is_null() && peer != PROC_NULL => {
+            Self::Message(subject) if !request.ptr().is_null() && peer != PROC_NULL => {
                 Self::Start(subject, request)
             }
             other => other,
@@ -60,9 +58,8 @@ impl About {
     pub(crate) unsafe fn requests(count: c_int, requests: *mut MPI_Request) -> Self {
         let count = if requests.is_null() { 0 } else { usize::try_from(count).unwrap_or(0) };
         // SAFETY: the caller vouches for the requests.
-        let each = (0..count).map(|at| unsafe { requests.add(at) });
-        // SAFETY: as above.
-        let given = each.map(|place| (unsafe { place.read() }.key(), place));
+        let each = (0..count).map(|at| unsafe { Out::new(requests.add(at)) });
+        let given = each.map(|place| (place.get().key(), place));
         Self::Requests(given.filter(|(key, _)| *key != REQUEST_NULL.key()).collect())
     }
 
@@ -73,14 +70,11 @@ impl About {
             Self::Message(subject) => tables.charge(subject, 1, nanoseconds),
             Self::Start(subject, request) => {
                 tables.charge(subject, 1, nanoseconds);
-                // SAFETY: the caller of `starting` vouches for it. A call that failed may have stored
-                // nothing; what was there before harms nothing as a key.
-                tables.started(subject, unsafe { request.read() }.key());
+                // A call that failed may have stored nothing; what was there before harms nothing as a key.
+                tables.started(subject, request.get().key());
             }
             Self::Requests(given) => {
-                // SAFETY: the caller of `requests` vouches for them.
-                let is_complete = |place: *mut MPI_Request| unsafe { place.read() } == REQUEST_NULL;
-                let each = given.into_iter().map(|(key, place)| (key, is_complete(place)));
+                let each = given.into_iter().map(|(key, place)| (key, place.get() == REQUEST_NULL));
                 tables.waited(each, nanoseconds);
             }
         }

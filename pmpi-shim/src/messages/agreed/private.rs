@@ -41,8 +41,8 @@ impl Private {
         unsafe {
             let code = PMPI_Comm_idup(of, &raw mut comm, &raw mut request);
             fatal::await_all(ok(code).map(|()| request));
-            ok(PMPI_Comm_set_errhandler(comm, errors_return()))?;
         }
+        ok(PMPI_Comm_set_errhandler(comm, errors_return()))?;
         let most = greatest_tag().unwrap_or(32767); // the least an MPI may allow: MPI 4.0, section 9.1.2
         Ok(Self { comm, next: AtomicI32::new(WORLD + 1), free_tags: most / 2 + 1..=most })
     }

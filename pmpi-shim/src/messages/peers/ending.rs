@@ -25,19 +25,16 @@ thread_local! {
 }
 
 /// Takes what is kept for a communicator.
-#[cfg(shim)]
 fn take(comm: usize) -> Vec<Ending> {
     ENDING.with(|all| all.borrow_mut().extract_if(.., |ending| ending.comm == comm).collect())
 }
 
 /// A call that frees a communicator. It ends when this is dropped, even if an error handler of the program
 /// throws.
-#[cfg(shim)]
 pub(crate) struct Freeing {
     comm: usize,
 }
 
-#[cfg(shim)]
 impl Freeing {
     pub(crate) fn new(comm: MPI_Comm) -> Self {
         let comm = comm.key();
@@ -53,7 +50,6 @@ impl Freeing {
     }
 }
 
-#[cfg(shim)]
 impl Drop for Freeing {
     fn drop(&mut self) {
         drop(take(self.comm));
