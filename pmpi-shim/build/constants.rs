@@ -30,7 +30,7 @@ pub(crate) fn parse<'a>(text: &'a str, abi: &str) -> Vec<Constant<'a>> {
     lines.map(constant).collect()
 }
 
-/// Rust for the modules in `src/mpi/abi/`.
+/// Rust for `src/mpi/abi/types.rs`.
 pub(crate) fn rust(constants: &[Constant<'_>]) -> String {
     let (mut text, mut predefined) = (String::new(), String::new());
     for constant in constants {

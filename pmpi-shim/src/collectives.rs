@@ -11,7 +11,6 @@
 //! about the call ([`agreed`](crate::messages::agreed)), and it is made. So a refused call changes nothing.
 
 mod blocks;
-mod chunks;
 mod exchange;
 pub(crate) mod handlers;
 mod reduce;
@@ -37,8 +36,6 @@ struct Group<'a> {
     peers: &'a Peers,
     comm: MPI_Comm,
     tag: c_int,
-    /// The program's communicator.
-    program: MPI_Comm,
     /// How messages are compressed, if not as usual.
     strategy: Option<Strategy>,
 }
@@ -46,13 +43,13 @@ struct Group<'a> {
 impl<'a> Group<'a> {
     /// A collective that is made here. If it goes in raw chunks, nothing is compressed, unless the strategy
     /// does not weigh whether compression pays.
-    fn of(shim: &Shim, peers: &'a Peers, here: Here, program: MPI_Comm) -> Self {
+    fn of(shim: &Shim, peers: &'a Peers, here: Here) -> Self {
         let mut strategy = peers.strategy();
         let weighs = matches!(strategy.unwrap_or(shim.strategy), Strategy::Adaptive | Strategy::Guided);
         if here.way == Way::Raw && weighs {
             strategy = Some(Strategy::Off);
         }
-        Self { peers, comm: shim.private.comm, tag: here.tag, program, strategy }
+        Self { peers, comm: shim.private.comm, tag: here.tag, strategy }
     }
 
     fn rank(&self) -> c_int {

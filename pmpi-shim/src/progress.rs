@@ -61,7 +61,7 @@ pub(crate) fn advance_while_encoding(shim: &Shim) {
     if !shim.multiple && shim.requests.len() <= FEW {
         shim.requests.each(|active| {
             // Error handlers of the program are not called in a call that sends.
-            if !active.operation.may_call_back() {
+            if !active.operation.is_persistent {
                 active.advance(shim);
             }
         });
@@ -122,8 +122,4 @@ pub(crate) fn wait_for_messages(shim: &Shim, messages: &mut UnderWay, are_few: i
         messages.test(shim);
         are_few(messages).then_some(())
     });
-}
-
-pub(crate) fn wait_for_all_messages(shim: &Shim, messages: &mut UnderWay) {
-    wait_for_messages(shim, messages, |messages| messages.left() == 0);
 }

@@ -12,7 +12,7 @@ use std::ffi::{c_int, c_void};
 pub(crate) struct Blocks {
     /// The buffer, as the program gave it.
     pub(super) buf: *const c_void,
-    given: Given,
+    pub(super) given: Given,
     /// The extent of the datatype, once it is known.
     step: OnceCell<MPI_Aint>,
 }
@@ -39,11 +39,6 @@ impl Blocks {
     /// Whether they have the same length.
     pub(super) fn are_equal(&self) -> bool {
         matches!(self.given, Given::Equal(..))
-    }
-
-    /// Whether each has its own datatype.
-    pub(super) fn are_typed(&self) -> bool {
-        matches!(self.given, Given::Typed(..))
     }
 
     /// The block of a rank; for a null array an invalid one.

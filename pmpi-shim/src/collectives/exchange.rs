@@ -40,7 +40,9 @@ pub(crate) fn alltoall(shim: &Shim, from: Blocks, to: Blocks, how: How, pass: im
             }
             // Most MPIs refuse aliased buffers. If one does not, all blocks are read first, so that no part
             // of a frame is sent on.
-            (1..size).map(|step| (rank + step) % size).for_each(|dest| start.send_copy(&from.of(dest), dest));
+            (1..size)
+                .map(|step| (rank + step) % size)
+                .for_each(|dest| start.start_send(&from.of(dest), dest, true));
             start.copy(&from.of(rank), &to.of(rank));
             (1..size)
                 .map(|step| (rank + size - step) % size)

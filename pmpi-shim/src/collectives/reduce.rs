@@ -91,12 +91,18 @@ pub(super) unsafe fn reduce(shim: &Shim, call: Call, to: Recipients<'_>, pass: i
             shim.refuses_reduced(&call, count_of(peers.rank.unsigned_abs() as usize)) || shim.refused(&from)
         }
     };
-    let size = shim.may_reduce(&call, total).filter(|size| shim.is_worth(&call, &blocks, *size));
-    let Some(size) = size.filter(|_| !refused()) else { return pass() };
+    let elements = usize::try_from(total).unwrap_or(0);
+    // Whether the blocks are long enough, and the MPI supports the operation.
+    let is_worth = |size: &usize| {
+        let average = elements.saturating_mul(*size) / blocks.counts.len();
+        average >= LEAST.max(shim.threshold) && shim.has_operation(&call)
+    };
+    let size = shim.may_reduce(&call, total).filter(is_worth).filter(|_| !refused());
+    let Some(size) = size else { return pass() };
     // If the result depends on the order, the order must not depend on timing, so it is always done here.
-    let by = match shim.reorders(&call) {
-        true => By::Tag,
-        false => shim.race(Raced::Reduction, usize::try_from(total).unwrap_or(0).saturating_mul(size)),
+    let by = match predefined::kind(call.datatype) {
+        Some(Kind::F32 | Kind::F64) => By::Tag,
+        _ => shim.race(Raced::Reduction, elements.saturating_mul(size)),
     };
     shim.exchange(&peers, How::Blocking(call.comm), &by, pass, |start| {
         // SAFETY: the caller vouches for the buffers.
@@ -180,11 +186,6 @@ impl Shim {
         in_any_order.then_some(size)
     }
 
-    /// Whether the order of the operations affects the result.
-    fn reorders(&self, call: &Call) -> bool {
-        matches!(predefined::kind(call.datatype), Some(Kind::F32 | Kind::F64))
-    }
-
     /// Whether the MPI refuses this rank's arguments of a reduction that gives it `count` elements.
     fn refuses_reduced(&self, call: &Call, count: MPI_Count) -> bool {
         // SAFETY: the program's own arguments.
@@ -208,12 +209,5 @@ impl Shim {
             // thread at a time.
             unsafe { real::MPI_Allreduce(IN_PLACE, at, 1, call.datatype, call.op, self.own_comm) == SUCCESS }
         })
-    }
-
-    /// Whether the blocks, of elements of this `size`, are long enough for a reduction here, and the MPI
-    /// supports it.
-    fn is_worth(&self, call: &Call, blocks: &Blocks, size: usize) -> bool {
-        let total = usize::try_from(blocks.total()).unwrap_or(0).saturating_mul(size);
-        total / blocks.counts.len() >= LEAST.max(self.threshold) && self.has_operation(call)
     }
 }

@@ -4,7 +4,7 @@
 //! All other ranks do the collective here, so a rank must leave it only if the MPI really refuses its
 //! arguments (or would crash). Where MPIs differ, this MPI is tested.
 
-use super::blocks::{Blocks, step};
+use super::blocks::{Blocks, Given, step};
 use crate::messages::context::Context;
 use crate::messages::peers::Peers;
 use crate::mpi::real;
@@ -38,7 +38,7 @@ impl Context {
         refuses: impl Fn(&Self, &Span) -> bool,
     ) -> bool {
         let ranks = if blocks.are_equal() { 1 } else { ranks };
-        let mut accepted = None;
+        let (is_typed, mut accepted) = (matches!(blocks.given, Given::Typed(..)), None);
         let mut refused = |block: &Span| {
             let like = Some((block.datatype(), block.count() > 0));
             // Only the length differs from that of the block before.
@@ -46,8 +46,8 @@ impl Context {
                 return false;
             }
             // For an empty block with its own datatype, not every MPI checks the datatype.
-            let refused = refuses(self, block)
-                && !(blocks.are_typed() && block.count() == 0 && self.ignores_types_of_nothing());
+            let refused =
+                refuses(self, block) && !(is_typed && block.count() == 0 && self.ignores_types_of_nothing());
             accepted = like.filter(|_| !refused);
             refused
         };

@@ -13,7 +13,7 @@ use crate::messages::deliver::land;
 use crate::messages::error::{Error, called};
 use crate::messages::peers::Peers;
 use crate::messages::wire::Wire;
-use crate::mpi::fatal::give_up;
+use crate::mpi::fatal::no_memory;
 use crate::mpi::open;
 use crate::mpi::span::{Envelope, Span};
 use crate::mpi::sys::*;
@@ -92,13 +92,7 @@ fn receive_frame(shim: &Shim, message: &Envelope, len: usize) -> Result<(), Erro
         frame.copy_from_slice(arrived);
         frame
     } else {
-        let mut frame = shim.room(len).unwrap_or_else(|code| {
-            give_up(
-                format_args!("no memory for {len} bytes of a broadcast that other ranks wait for"),
-                comm,
-                code,
-            )
-        });
+        let mut frame = shim.room(len).unwrap_or_else(|_| no_memory(len, "a broadcast"));
         let bytes = shim.byte_span(frame.as_mut_ptr(), len)?;
         // SAFETY: our own memory, which lives until the call returns.
         pass_on(unsafe { bytes.span() }, root, comm)?;

@@ -1,4 +1,4 @@
-//! Broadcast and all-gather: in chunks ([`chunks`]), as frames that the MPI relays ([`shared`]), or by the MPI
+//! Broadcast and all-gather: in chunks ([`relay`]), as frames that the MPI relays ([`shared`]), or by the MPI
 //! alone, as the ranks decide for each call.
 //!
 //! In the nonblocking ones, the owner of the data sends it to all other ranks, encoded once. The blocking
@@ -8,7 +8,7 @@
 //! compressed; then the operation is left to the MPI ([`mpress::Spread`]).
 
 use super::blocks::Blocks;
-use super::{Group, Handed, chunks, shared};
+use super::{Group, Handed, relay, shared};
 use crate::messages::agreed::{By, How, Raced, Way};
 use crate::messages::error::{Error, raise};
 use crate::messages::peers::Peers;
@@ -30,13 +30,17 @@ pub(crate) fn bcast(shim: &Shim, span: Span, root: c_int, how: How, pass: impl F
     }
     let How::Blocking(comm) = how else {
         return shim.exchange(&peers, how, &By::Tag, pass, |start| {
-            if start.group.rank() == root { start.send_to_others(&span) } else { start.receive(&span, root) }
+            let group = start.group;
+            match group.rank() == root {
+                true => start.send_to_each(&span, group.others()),
+                false => start.receive(&span, root),
+            }
         });
     };
     let len = span.bytes().unwrap_or(0);
     let raced = (Raced::Bcast, slice::from_ref(&len));
     let in_chunks = |group: &Group<'_>, id| {
-        chunks::hand_on(shim, group, (id, "a broadcast"), span, &[(root, len)], |_| span)
+        relay::hand_on(shim, group, (id, "a broadcast"), span, &[(root, len)], |_| span)
     };
     let as_frames = || shared::bcast(shim, &peers, span, root, comm);
     shim.spread(&peers, comm, raced, in_chunks, as_frames, pass)
@@ -71,9 +75,9 @@ pub(crate) fn allgather(
             let (group, own) = (start.group, blocks.of(peers.rank));
             group.others().for_each(|rank| start.receive(&blocks.of(rank), rank));
             if mine.is_in_place() {
-                return start.send_to_others(&own);
+                return start.send_to_each(&own, group.others());
             }
-            start.send_to_others(&mine);
+            start.send_to_each(&mine, group.others());
             start.copy(&mine, &own);
         });
     };
@@ -86,7 +90,7 @@ pub(crate) fn allgather(
         };
         let owners: Vec<_> = peers.ranks().zip(lens.iter().copied()).collect();
         let call = (id, "an all-gather");
-        chunks::hand_on(shim, group, call, source, &owners, |rank| blocks.of(rank)).landing(|| copied)
+        relay::hand_on(shim, group, call, source, &owners, |rank| blocks.of(rank)).landing(|| copied)
     };
     let as_frames = || shared::allgather(shim, &peers, mine, (blocks, lens), comm);
     shim.spread(&peers, comm, (Raced::Allgather, lens), in_chunks, as_frames, pass)
@@ -114,9 +118,9 @@ impl Shim {
         let result = turn.make(&self.engine, |way, here| {
             let Handed { outcome, shorter } = match (way, here) {
                 (Way::Mpi, _) => Handed { outcome: Ok(false), shorter: None },
-                (_, Some(here)) => waiting::during(&self.engine, || {
-                    in_chunks(&Group::of(self, peers, here, comm), here.number)
-                }),
+                (_, Some(here)) => {
+                    waiting::during(&self.engine, || in_chunks(&Group::of(self, peers, here), here.number))
+                }
                 (_, None) => waiting::during(&self.engine, as_frames)
                     .unwrap_or_else(|error| Handed { outcome: Err(error), shorter: Some(true) }),
             };

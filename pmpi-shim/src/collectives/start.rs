@@ -44,12 +44,8 @@ impl<'a> Start<'a> {
         self.pause(|messages| messages.sends.len());
     }
 
-    /// Like `send`, for memory that may change before it is sent. Does not wait.
-    pub(super) fn send_copy(&mut self, span: &Span, dest: c_int) {
-        self.start_send(span, dest, true);
-    }
-
-    fn start_send(&mut self, span: &Span, dest: c_int, detached: bool) {
+    /// Starts to send. `detached`: the memory may change before it is sent.
+    pub(super) fn start_send(&mut self, span: &Span, dest: c_int, detached: bool) {
         if is_empty(span) {
             return;
         }
@@ -65,15 +61,10 @@ impl<'a> Start<'a> {
         };
         let by = By { strategy: self.group.strategy, meanwhile: &meanwhile, waits };
         shim.sample_collective(span, Some(message.peer));
-        let start = |detached| send::start(shim, Mode::Standard, &message, detached, by);
+        let start = |detached| send::begin(shim, Mode::Standard, &message, detached, by);
         let started = start(detached).or_else(|error| if detached { start(false) } else { Err(error) });
         let UnderWay { sends, outcome, .. } = &mut self.messages;
-        sends.extend(kept(outcome, self.group.program, started));
-    }
-
-    /// Sends a block to all others, encoded once.
-    pub(super) fn send_to_others(&mut self, span: &Span) {
-        self.send_to_each(span, self.group.others());
+        sends.extend(kept(outcome, started));
     }
 
     /// Sends a block to each of these ranks, encoded once. Does not wait.
@@ -86,7 +77,7 @@ impl<'a> Start<'a> {
         let dests = dests.map(|rank| group.peers.world_rank(rank));
         let how = (group.peers.spread.farthest(), group.strategy);
         send::start_to_each(self.shim, &message, how, dests, |started| {
-            messages.sends.extend(kept(&mut messages.outcome, group.program, started));
+            messages.sends.extend(kept(&mut messages.outcome, started));
         });
     }
 
@@ -95,7 +86,7 @@ impl<'a> Start<'a> {
             let message = self.group.message(span, source);
             let started = recv::start_any(self.shim, &message, self.at_most.is_some());
             let UnderWay { receives, outcome, .. } = &mut self.messages;
-            receives.extend(kept(outcome, self.group.program, started));
+            receives.extend(kept(outcome, started));
         }
         self.pause(|messages| messages.receives.len());
     }
@@ -115,7 +106,7 @@ impl<'a> Start<'a> {
         let started = [recv::as_is(self.shim, &message, false), send::as_is(Mode::Standard, &message)];
         let messages = if waits { &mut both } else { &mut self.messages };
         for started in started {
-            messages.sends.extend(kept(&mut messages.outcome, self.group.program, started));
+            messages.sends.extend(kept(&mut messages.outcome, started));
         }
         progress::until(self.shim, || {
             self.messages.test(self.shim);
@@ -145,7 +136,7 @@ impl<'a> Start<'a> {
     }
 
     pub(super) fn wait(&mut self) {
-        progress::wait_for_all_messages(self.shim, &mut self.messages);
+        progress::wait_for_messages(self.shim, &mut self.messages, |messages| messages.left() == 0);
     }
 
     /// Copies a rank's block to itself.
@@ -167,17 +158,13 @@ impl<'a> Start<'a> {
 
 /// The message, if it was started; otherwise its error goes to `outcome`. Without memory for it the job ends:
 /// its other end would wait for ever, or take a message of a later collective for it.
-fn kept(
-    outcome: &mut Result<(), c_int>,
-    program: MPI_Comm,
-    started: Result<Active, Error>,
-) -> Option<Active> {
+fn kept(outcome: &mut Result<(), c_int>, started: Result<Active, Error>) -> Option<Active> {
     let code = match started {
         Ok(active) => return Some(active),
         Err(error) => error.code(),
     };
     if code == ERR_NO_MEM {
-        give_up("no memory for a message of a collective that other ranks wait for", program, code);
+        give_up("no memory for a message of a collective that other ranks wait for", code);
     }
     *outcome = outcome.and(Err(code));
     None
@@ -230,18 +217,18 @@ impl Shim {
         here: Here,
         start: impl FnOnce(&mut Start<'_>),
     ) -> c_int {
-        let group = Group::of(self, peers, here, how.comm());
+        let group = Group::of(self, peers, here);
         let outcome = waiting::during(&self.engine, || {
             let mut started = Start::new(self, &group, how);
             start(&mut started);
-            let mut messages = started.messages;
             match how {
                 How::Blocking(_) => {
-                    progress::wait_for_all_messages(self, &mut messages);
-                    messages.outcome
+                    started.wait();
+                    started.messages.outcome
                 }
                 How::Nonblocking(comm, place) => {
-                    let active = messages.into_request(Origin { comm, peers: Some(Arc::clone(peers)) })?;
+                    let active =
+                        started.messages.into_request(Origin { comm, peers: Some(Arc::clone(peers)) })?;
                     place.set(self.requests.hand_out(active));
                     Ok(())
                 }

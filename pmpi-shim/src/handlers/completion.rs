@@ -5,7 +5,6 @@ mod batch;
 use crate::mpi::arguments::{self, Out};
 use crate::mpi::sys::*;
 use crate::mpi::{open, real};
-use crate::operations::requests::Awaited;
 use crate::operations::state::Shim;
 use crate::progress::until;
 use batch::{Batch, Ends, Few};
@@ -93,7 +92,7 @@ handlers! {
     request_free(Request_free): |shim, call, pass| {
         let Some(mut record) = shim.requests.remove(call.request.get()) else { return pass() };
         if let Some(active) = record.slot().take() {
-            shim.requests.detach(active, Awaited::Never);
+            shim.requests.detach(active, false);
         }
         if record.template().is_some() {
             return pass(); // a persistent request has a handle of the MPI

@@ -109,11 +109,12 @@ fn start_one(shim: &Shim, request: Out<MPI_Request>, pass: impl Fn() -> c_int) -
 /// Begins the operation of a request. If the program has freed the communicator, the handle may belong to
 /// another one by now, so its peers are not looked up.
 fn start_operation(shim: &Shim, template: &Template) -> Result<Active, Error> {
-    let (message, is_live) = (&template.message, template.is_of_a_live_communicator());
+    let message = &template.message;
+    let is_live = template.origin.peers.as_ref().is_some_and(|peers| !peers.ended());
     match template.action {
         Action::Send(mode) if is_live => {
             shim.sample(message, "start");
-            send::start(shim, mode, message, false, By::usual(false))
+            send::begin(shim, mode, message, false, By::usual(false))
         }
         Action::Send(mode) => send::as_is(mode, message),
         Action::Receive => {

@@ -190,7 +190,7 @@ impl Shim {
 
 /// Starts a send of this mode, as a frame or not. `detached`: the memory of the message may change before it
 /// is sent.
-pub(crate) fn start(
+pub(crate) fn begin(
     shim: &Shim,
     mode: Mode,
     message: &Envelope,

@@ -9,7 +9,6 @@ use crate::mpi::span::{Envelope, Span};
 use crate::mpi::sys::*;
 use crate::operations::active::Active;
 use crate::operations::persistent::Mode;
-use crate::operations::requests::Awaited;
 use crate::operations::state::Shim;
 use crate::progress;
 use mpress::waiting;
@@ -100,7 +99,7 @@ fn nonblocking(
         return pass();
     }
     let started = start(shim, &out, &into, (true, false)).map(|(receive, send)| {
-        shim.requests.detach(send, Awaited::AtTheEnd);
+        shim.requests.detach(send, true);
         receive
     });
     progress::hand_out(shim, into.comm, started, request)
@@ -115,18 +114,18 @@ fn start(
     (detached, blocking): (bool, bool),
 ) -> Result<(Active, Active), Error> {
     if detached {
-        let send = send::start(shim, Mode::Standard, out, true, By::usual(false))?;
+        let send = send::begin(shim, Mode::Standard, out, true, By::usual(false))?;
         return match recv::start_any(shim, into, blocking) {
             Ok(receive) => Ok((receive, send)),
             Err(error) => {
                 // The MPI still reads the message sent.
-                shim.requests.detach(send, Awaited::AtTheEnd);
+                shim.requests.detach(send, true);
                 Err(error)
             }
         };
     }
     let receive = recv::start_any(shim, into, blocking)?;
-    match send::start(shim, Mode::Standard, out, false, By::usual(blocking)) {
+    match send::begin(shim, Mode::Standard, out, false, By::usual(blocking)) {
         Ok(send) => Ok((receive, send)),
         Err(error) => {
             withdraw(shim, receive);

@@ -11,7 +11,8 @@ use std::slice;
 /// Writes an arrived frame or plain message to `span`, and returns the length of the message in bytes.
 pub(crate) fn land(context: &Context, wire: &[u8], is_frame: bool, span: &Span) -> Result<usize, c_int> {
     if !is_frame {
-        return land_raw(context, wire, span);
+        let len = fitting(wire.len(), span)?;
+        return context.scatter(wire, span).map(|()| len);
     }
     let incoming = context.engine.open(wire).map_err(|error| context.damage(error))?;
     let len = fitting(incoming.raw_len(), span).inspect_err(|_| context.engine.refuse(&incoming))?;
@@ -48,11 +49,4 @@ impl Context {
         waiting::coding(|| decode(out)).map_err(|error| self.damage(error))?;
         Ok(buffer)
     }
-}
-
-/// Like [`land`], for a message without a frame.
-pub(crate) fn land_raw(context: &Context, raw: &[u8], span: &Span) -> Result<usize, c_int> {
-    let len = fitting(raw.len(), span)?;
-    context.scatter(raw, span)?;
-    Ok(len)
 }

@@ -105,20 +105,16 @@ impl Numbers {
     }
 }
 
-/// Makes [`Numbers`] from the arguments of both forms of a call.
-macro_rules! of_both_forms {
-    ($($Form:ident($given:ty);)*) => {$(
-        impl From<$given> for Numbers {
-            fn from(at: $given) -> Self {
-                Self::$Form(at.cast_mut())
-            }
-        }
-    )*};
+impl From<*const c_int> for Numbers {
+    fn from(at: *const c_int) -> Self {
+        Self::Int(at.cast_mut())
+    }
 }
 
-of_both_forms! {
-    Int(*const c_int);
-    Large(*const MPI_Count);
+impl From<*const MPI_Count> for Numbers {
+    fn from(at: *const MPI_Count) -> Self {
+        Self::Large(at.cast_mut())
+    }
 }
 
 /// The messages of calls, and of others with the same arguments.

@@ -6,10 +6,15 @@ use std::ffi::c_int;
 
 /// Ends the job, since this rank cannot do its part: other ranks would wait for ever, or take wrong data for
 /// the result.
-pub(crate) fn give_up(what: impl std::fmt::Display, comm: MPI_Comm, code: c_int) -> ! {
+pub(crate) fn give_up(what: impl std::fmt::Display, code: c_int) -> ! {
     say!("mpress: {what}; the job ends");
-    PMPI_Abort(comm, code);
+    PMPI_Abort(COMM_WORLD, code);
     std::process::abort()
+}
+
+/// The same, for want of memory for this number of bytes of `what`.
+pub(crate) fn no_memory(len: usize, what: &str) -> ! {
+    give_up(format_args!("no memory for {len} bytes of {what} that other ranks wait for"), ERR_NO_MEM)
 }
 
 /// Waits for an operation of the shim's start, which all ranks have agreed to make. If it fails, ends the
@@ -26,6 +31,6 @@ pub(crate) fn await_all(request: Result<MPI_Request, c_int>) {
         }
     });
     if let Err(code) = done {
-        give_up("a message at the start of the job failed, which other ranks wait for", COMM_WORLD, code);
+        give_up("a message at the start of the job failed, which other ranks wait for", code);
     }
 }

@@ -37,8 +37,9 @@ fn ask(request: MPI_Request) -> (Look, bool) {
 /// An operation that has been started.
 pub(crate) struct Operation {
     pub(crate) request: MPI_Request,
-    /// Completion does not free the request, whose handle is only here.
-    is_persistent: bool,
+    /// Completion does not free the request, whose handle is only here. `look` may call an error handler of the
+    /// program.
+    pub(crate) is_persistent: bool,
     /// The state found by `look`, once it is not `UnderWay`.
     seen: Option<Look>,
 }
@@ -64,11 +65,6 @@ impl Operation {
             self.seen = Some(look);
         }
         look
-    }
-
-    /// Whether `look` may call an error handler of the program.
-    pub(crate) fn may_call_back(&self) -> bool {
-        self.is_persistent
     }
 
     /// Asks the MPI. If it has called the error handler, it is not asked again: another request replaces the

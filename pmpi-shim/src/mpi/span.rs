@@ -2,6 +2,7 @@
 
 use crate::mpi::handle::Handle;
 use crate::mpi::predefined;
+use crate::mpi::symbol::Symbol;
 use crate::mpi::sys::*;
 use mpress::Kind;
 use mpress_datatype::Bounds;
@@ -141,8 +142,9 @@ impl Made {
     pub(crate) fn of(handle: MPI_Datatype) -> Option<Self> {
         let mut made = Self { combiner: UNDEFINED, integers: 0, addresses: 0, counts: 0, datatypes: 0 };
         let Self { combiner, integers, addresses, counts, datatypes } = &mut made;
+        static ENVELOPE_C: Symbol = Symbol::of("PMPI_Type_get_envelope_c\0");
         // A type that was made with large counts supports only this form.
-        let code = if has_large_counts() {
+        let code = if ENVELOPE_C.get().is_some() {
             PMPI_Type_get_envelope_c(handle, integers, addresses, counts, datatypes, combiner)
         } else {
             let [mut i, mut a, mut d] = [0; 3];

@@ -2,20 +2,11 @@
 #![allow(non_camel_case_types, non_snake_case, reason = "the names are those of MPI")]
 
 use crate::mpi::symbol::Symbol;
-use mpress::Kind;
-use mpress_datatype::{Abi, Dialect};
 use std::ffi::{CStr, c_char, c_int, c_void};
 
-#[cfg_attr(abi = "openmpi", path = "abi/openmpi.rs")]
-#[cfg_attr(abi = "mpich", path = "abi/mpich.rs")]
-#[cfg_attr(abi = "standard", path = "abi/standard.rs")]
+#[path = "abi/types.rs"]
 #[allow(missing_docs, dead_code, unreachable_pub, reason = "MPI's own")]
 mod abi;
-
-#[cfg(not(abi = "mpich"))]
-#[path = "abi/pointers.rs"]
-#[allow(missing_docs, dead_code, unreachable_pub, reason = "MPI's own")]
-mod pointers;
 
 pub use abi::*;
 
@@ -57,12 +48,6 @@ macro_rules! functions {
 }
 
 include!(concat!(env!("OUT_DIR"), "/functions.rs"));
-
-/// Whether the MPI has functions with `MPI_Count` counts.
-pub(crate) fn has_large_counts() -> bool {
-    static SEND: Symbol = Symbol::of("PMPI_Send_c\0");
-    SEND.get().is_some()
-}
 
 /// The handler that makes functions return their errors. It is obtained as the default of files, which lasts
 /// until the program changes it (MPI 3.1, section 13.7), since the constant in Intel MPI 2021.18's ABI

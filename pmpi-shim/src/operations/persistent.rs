@@ -16,16 +16,12 @@ pub(crate) enum Mode {
 impl Mode {
     /// The name of the call, as used in samples of messages.
     pub(crate) fn name(self, blocking: bool) -> &'static str {
-        match (self, blocking) {
-            (Self::Standard, true) => "send",
-            (Self::Synchronous, true) => "ssend",
-            (Self::Ready, true) => "rsend",
-            (Self::Buffered, true) => "bsend",
-            (Self::Standard, false) => "isend",
-            (Self::Synchronous, false) => "issend",
-            (Self::Ready, false) => "irsend",
-            (Self::Buffered, false) => "ibsend",
-        }
+        let names = if blocking {
+            ["send", "ssend", "rsend", "bsend"]
+        } else {
+            ["isend", "issend", "irsend", "ibsend"]
+        };
+        names[self as usize]
     }
 }
 
@@ -39,13 +35,6 @@ pub(crate) struct Template {
     pub(crate) _datatype: Option<OwnedType>,
     /// What is recorded of each start.
     pub(crate) traced: Option<Receive>,
-}
-
-impl Template {
-    /// Whether the program has not freed the communicator.
-    pub(crate) fn is_of_a_live_communicator(&self) -> bool {
-        self.origin.peers.as_ref().is_some_and(|peers| !peers.ended())
-    }
 }
 
 /// The operations of persistent requests.

@@ -19,14 +19,6 @@ use record::{IN_USE_HERE, Record};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// The event before which an operation without a request must complete.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Awaited {
-    Never,
-    /// `MPI_Finalize`.
-    AtTheEnd,
-}
-
 /// What the table has for a request that a call asks for.
 pub(crate) enum Found {
     /// Its record, from now on in use by that call.
@@ -54,8 +46,8 @@ struct All {
     /// Those of them that make progress only if they are advanced. They are few, while there may be thousands
     /// of receives.
     moving: HandleMap<()>,
-    /// Requests that were freed while pending, and the sends of `MPI_Isendrecv`.
-    detached: Vec<(Arc<Record>, Awaited)>,
+    /// Requests that were freed while pending, and the sends of `MPI_Isendrecv`, for which `MPI_Finalize` waits.
+    detached: Vec<(Arc<Record>, bool)>,
 }
 
 impl Requests {
@@ -248,8 +240,8 @@ impl Requests {
         all.records.get(&key).filter(|record| record.is_free())?.use_for(true)
     }
 
-    /// Adds an operation without a request.
-    pub(crate) fn detach(&self, active: Active, awaited: Awaited) {
+    /// Adds an operation without a request. `awaited`: `MPI_Finalize` waits for it.
+    pub(crate) fn detach(&self, active: Active, awaited: bool) {
         let record = Record::new(None, Some(active), None);
         self.change(|all| all.detached.push((record, awaited)));
     }
@@ -286,7 +278,7 @@ impl Requests {
     pub(crate) fn wait(&self, context: &Context) {
         while self.has_detached() {
             self.sweep(context);
-            let is_awaited = |(record, awaited): &(Arc<Record>, Awaited)| {
+            let is_awaited = |(record, awaited): &(Arc<Record>, bool)| {
                 let is_bound = || {
                     // SAFETY: no call works on it, and none begins to while the table is locked.
                     let active = || unsafe { (*record.active.get()).as_ref() };
@@ -294,7 +286,7 @@ impl Requests {
                 };
                 // What this thread tests in another call, in which an error handler was called, cannot end
                 // before this one.
-                !record.is_ours() && (*awaited == Awaited::AtTheEnd || is_bound())
+                !record.is_ours() && (*awaited || is_bound())
             };
             if !self.lock().detached.iter().any(is_awaited) {
                 return;

@@ -49,7 +49,7 @@ impl Unexpected {
     pub(crate) fn forget_ended(&self, context: &Context, requests: &Requests) {
         if !self.is_empty() {
             let mut opened = self.open();
-            for message in opened.messages.extract_if(.., |message| message.comm_ended()) {
+            for message in opened.messages.extract_if(.., |message| message.peers.ended()) {
                 message.discard(context, requests);
             }
         }

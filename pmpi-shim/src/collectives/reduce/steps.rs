@@ -9,7 +9,7 @@
 use super::super::Group;
 use super::super::start::Start;
 use super::{Blocks, Call};
-use crate::mpi::fatal::give_up;
+use crate::mpi::fatal::{give_up, no_memory};
 use crate::mpi::span::Span;
 use crate::mpi::sys::*;
 use crate::operations::state::Shim;
@@ -44,7 +44,7 @@ impl<'a> Reducing<'a> {
     ) -> Self {
         let (hierarchy, rank) = (group.peers.spread.hierarchy(), group.rank().unsigned_abs() as usize);
         let aggregated: Vec<_> = hierarchy.aggregated_by(rank).collect();
-        let sums = Memory::new(shim, group, (blocks, size), &aggregated);
+        let sums = Memory::new(shim, (blocks, size), &aggregated);
         Self { shim, group, hierarchy, call, blocks, size, rank, aggregated, sums }
     }
 
@@ -62,7 +62,7 @@ impl<'a> Reducing<'a> {
     }
 
     fn memory(&self, ranks: &[usize]) -> Memory {
-        Memory::new(self.shim, self.group, (self.blocks, self.size), ranks)
+        Memory::new(self.shim, (self.blocks, self.size), ranks)
     }
 
     /// The ranks `step` after and `step` before this one in its node.
@@ -114,7 +114,7 @@ impl<'a> Reducing<'a> {
     fn add(&self, start: &mut Start<'_>, incoming: &[Memory], ranks: &[usize]) {
         start.wait();
         if let Err(code) = start.messages.outcome {
-            give_up("a part of a reduction has not come", self.group.program, code);
+            give_up("a part of a reduction has not come", code);
         }
         for (memory, &rank) in incoming.iter().flat_map(|memory| ranks.iter().map(move |rank| (memory, rank)))
         {
@@ -172,7 +172,7 @@ struct Memory {
 
 impl Memory {
     /// Ends the job if there is no memory, since other ranks would wait for ever.
-    fn new(shim: &Shim, group: &Group<'_>, (blocks, size): (&Blocks, usize), ranks: &[usize]) -> Self {
+    fn new(shim: &Shim, (blocks, size): (&Blocks, usize), ranks: &[usize]) -> Self {
         let mut len = 0;
         let mut place = |rank: usize| {
             let start = len;
@@ -180,13 +180,7 @@ impl Memory {
             (rank, start)
         };
         let starts = ranks.iter().map(|&rank| place(rank)).collect();
-        let mut buffer = shim.engine.buffer(len).unwrap_or_else(|| {
-            give_up(
-                format_args!("no memory for {len} bytes of a reduction that other ranks wait for"),
-                group.program,
-                ERR_NO_MEM,
-            )
-        });
+        let mut buffer = shim.engine.buffer(len).unwrap_or_else(|| no_memory(len, "a reduction"));
         Self { at: buffer.room().as_mut_ptr().cast(), _buffer: buffer, starts }
     }
 

@@ -1,6 +1,6 @@
 //! A block of a broadcast or all-gather that is being relayed: which chunks have arrived, and in which form.
 
-use super::{Group, Part};
+use super::Group;
 use crate::messages::error::truncated;
 use crate::operations::state::Shim;
 use mpress::{Buffer, Kind, Outgoing, Stream, Tail, waiting};
@@ -51,13 +51,17 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// A part of the collective. `chunk`: raw bytes of a chunk of a stream, if it may be one; `goes_on`:
-    /// whether it is relayed from here to another node.
-    pub(super) fn new(part: &Part, chunk: Option<usize>, goes_on: bool) -> Self {
+    /// The block of this owner, at an address with room for this number of bytes, or null. `chunk`: raw bytes of
+    /// a chunk of a stream, if it may be one; `goes_on`: whether it is relayed from here to another node.
+    pub(super) fn new(
+        (owner, at, len): (usize, *mut u8, usize),
+        chunk: Option<usize>,
+        goes_on: bool,
+    ) -> Self {
         Self {
-            owner: part.owner,
-            at: part.at,
-            len: part.len,
+            owner,
+            at,
+            len,
             chunk: chunk.unwrap_or(CHUNK),
             is_long: chunk.is_some(),
             here: 0,
@@ -203,8 +207,7 @@ mod tests {
     #[test]
     fn the_lengths_of_chunks_from_the_same_node_tell_the_form() {
         let form = |lens: [usize; 3]| {
-            let part = Part { owner: 0, at: std::ptr::null_mut(), len: 20 };
-            let mut block = Block::new(&part, Some(8), false);
+            let mut block = Block::new((0, std::ptr::null_mut(), 20), Some(8), false);
             lens.iter().enumerate().for_each(|(index, &len)| block.came(index, len, 7));
             (block.here, block.form)
         };

@@ -1,9 +1,10 @@
 //! The messages of a broadcast or all-gather from one rank to another: all chunks in order, several of them
 //! pending at a time.
 
-use super::Relay;
 use super::block::Form;
+use super::{Relay, cannot};
 use crate::mpi::channel::{Channel, test};
+use crate::mpi::fatal::no_memory;
 use crate::mpi::span::received_bytes;
 use crate::mpi::sys::*;
 use mpress::{Buffer, Relayed};
@@ -70,8 +71,7 @@ impl Incoming {
         // No chunk has this length, so the block counts as damaged.
         let len = came.unwrap_or(block.range(item.index).len() + 1);
         if block.at.is_null() && len > 0 {
-            let len = block.len;
-            relay.give_up_for(len);
+            no_memory(block.len, relay.what);
         }
         match memory {
             Some(mut memory) if !self.inside => {
@@ -110,14 +110,14 @@ impl Incoming {
                 memory = relay.shim.engine.buffer(room);
                 let Some(buffer) = &mut memory else {
                     if self.posted.is_empty() {
-                        relay.give_up_for(room); // nothing is pending that would release memory
+                        no_memory(room, relay.what); // nothing is pending that would release memory
                     }
                     break;
                 };
                 (at, len) = (buffer.room().as_mut_ptr(), room);
             }
             // SAFETY: a buffer of `len` bytes, which lives until the request completes.
-            let request = unsafe { self.from.receive(at, len) }.unwrap_or_else(|code| relay.cannot(code));
+            let request = unsafe { self.from.receive(at, len) }.unwrap_or_else(|code| cannot(code));
             self.posted.push_back((request, memory));
         }
         self.posted.len() > before
@@ -180,7 +180,7 @@ impl Leaving {
         if is_ours {
             let Some(wire) = block.next_wire(shim) else {
                 if self.under_way.is_empty() {
-                    relay.give_up_for(len);
+                    no_memory(len, relay.what);
                 }
                 return false;
             };
@@ -191,13 +191,13 @@ impl Leaving {
         } else if self.inside && block.is_wrong() {
             // One byte short. An empty first chunk would say that there is no block.
             if let Some(code) = block.error().filter(|_| block.len == 1) {
-                relay.cannot(code);
+                cannot(code);
             }
             len -= 1;
         }
         // SAFETY: memory that lives until the request completes: the program's, or kept with it.
         let started = unsafe { self.to.send(at, len, item.index.is_multiple_of(WAITING)) };
-        let request = started.unwrap_or_else(|code| relay.cannot(code));
+        let request = started.unwrap_or_else(|code| cannot(code));
         self.under_way.push_back((request, memory));
         self.started += 1;
         true

@@ -2,7 +2,7 @@
 
 use super::{Came, Place, Posted};
 use crate::messages::context::Context;
-use crate::messages::deliver::{land, land_raw};
+use crate::messages::deliver::land;
 use crate::messages::error::Failure;
 use crate::messages::receive_memory::Memory;
 use crate::messages::streams::Arriving;
@@ -129,5 +129,5 @@ impl Posted {
 /// Overwrites what looks like a frame, so that the program does not send it on (`docs/format/frame.md`).
 fn wipe(context: &Context, memory: &Memory) {
     // An error is being reported already.
-    let _ = land_raw(context, &[0; HEADER_LEN], &memory.span);
+    let _ = land(context, &[0; HEADER_LEN], false, &memory.span);
 }

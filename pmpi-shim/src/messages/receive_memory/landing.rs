@@ -3,7 +3,7 @@
 
 use super::{Memory, ReceiveMemory, Waiting};
 use crate::messages::context::Context;
-use crate::messages::deliver::land_raw;
+use crate::messages::deliver::land;
 use crate::mpi::device;
 use crate::mpi::span::{OwnedType, Span, packed_len};
 use crate::mpi::sys::*;
@@ -103,7 +103,7 @@ impl ReceiveMemory {
             let Some(_claim) = self.free(memory) else { return true };
             // The receive that was pending in this memory has ended just now, so the program still lends it.
             // There is room for the message.
-            let _ = land_raw(context, message, &memory.span);
+            let _ = land(context, message, false, &memory.span);
             false
         });
         self.has_kept.store(!kept.is_empty(), Ordering::Release);

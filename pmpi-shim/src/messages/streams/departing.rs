@@ -256,7 +256,7 @@ fn next_chunk(context: &Context, tail: &mut Tail, raw: &Raw<'_>) -> Option<Buffe
 /// Ends the job: the head has been sent, and its receiver would wait for ever for a chunk that cannot be made
 /// or sent.
 fn cannot_go_on(code: c_int) -> ! {
-    give_up("the rest of a message that has been sent in part cannot be sent", COMM_WORLD, code)
+    give_up("the rest of a message that has been sent in part cannot be sent", code)
 }
 
 impl Drop for Departing {

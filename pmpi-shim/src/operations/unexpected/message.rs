@@ -16,7 +16,7 @@ use crate::mpi::real;
 use crate::mpi::span::{Envelope, Span, received_bytes, set_received_bytes};
 use crate::mpi::sys::*;
 use crate::operations::active::{Active, Finish};
-use crate::operations::requests::{Awaited, Requests};
+use crate::operations::requests::Requests;
 use mpress::{SHORTEST, may_be_frame};
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(crate) struct Unreceived {
     pub(crate) tag: c_int,
     /// Length on the wire in bytes.
     len: usize,
-    peers: Arc<Peers>,
+    pub(crate) peers: Arc<Peers>,
     state: State,
 }
 
@@ -51,11 +51,6 @@ impl Unreceived {
         let len = received_bytes(status);
         let (source, tag, peers) = (status.MPI_SOURCE, status.MPI_TAG, Arc::clone(peers));
         Self { comm, source, tag, len, peers, state: State::Matched(message) }
-    }
-
-    /// Whether its communicator has been freed.
-    pub(crate) fn comm_ended(&self) -> bool {
-        self.peers.ended()
     }
 
     pub(crate) fn matches(&self, comm: MPI_Comm, source: c_int, tag: c_int) -> bool {
@@ -186,7 +181,7 @@ impl Unreceived {
     pub(crate) fn discard(self, context: &Context, requests: &Requests) {
         if let State::Receiving { request, posted, .. } = self.state {
             let finish = posted.discard(context).map_or(Finish::Nothing, Finish::Forget);
-            requests.detach(Active::new(request, finish), Awaited::Never);
+            requests.detach(Active::new(request, finish), false);
         }
     }
 }
