@@ -1,14 +1,13 @@
-//! The collectives that move data (`MPI_Bcast`, `MPI_Alltoall` and so on), and reductions: whether the layer
-//! or the MPI makes them, and on which communicator. `README.md`, "collectives", describes the ways, and why.
+//! The collectives that move data (`MPI_Bcast`, `MPI_Alltoall` and so on), and reductions: whether the layer or the MPI makes them, and on which
+//! communicator. `README.md`, "collectives", describes the ways, and why.
 //!
-//! All ranks of a communicator must do a collective in the same way. So the choice between the layer and the
-//! MPI depends only on what all ranks know: the settings, the locations of the ranks, and lengths that are
-//! the same everywhere. The sender decides whether a message of a collective is compressed, as usual;
-//! receivers recognise frames, or get the lengths.
+//! All ranks of a communicator must do a collective in the same way. So the choice between the layer and the MPI depends only on what all ranks know:
+//! the settings, the locations of the ranks, and lengths that are the same everywhere. The sender decides whether a message of a collective is
+//! compressed, as usual; receivers recognise frames, or get the lengths.
 //!
-//! Every call takes the same steps. First, what all ranks know may leave the call to the MPI. Next, if the
-//! MPI refuses this rank's arguments ([`refused`]), the MPI's own call reports that. Last, the ranks decide
-//! about the call ([`agreed`](crate::messages::agreed)), and it is made. So a refused call changes nothing.
+//! Every call takes the same steps. First, what all ranks know may leave the call to the MPI. Next, if the MPI refuses this rank's arguments
+//! ([`refused`]), the MPI's own call reports that. Last, the ranks decide about the call ([`agreed`](crate::messages::agreed)), and it is made. So a
+//! refused call changes nothing.
 
 mod blocks;
 mod exchange;
@@ -21,16 +20,13 @@ mod spread;
 mod start;
 
 use crate::messages::agreed::{By, Here, Raced, Way};
-use crate::messages::error::Error;
-use crate::messages::peers::Peers;
+use crate::messages::{error::Error, peers::Peers};
 use crate::mpi::span::{Envelope, Span};
 use crate::mpi::sys::*;
 use crate::operations::state::Shim;
 use mpress::Strategy;
-use std::ffi::c_int;
 
-/// A collective of the layer in progress. Its messages use the layer's own communicator, between ranks of the
-/// world.
+/// A collective of the layer in progress. Its messages use the layer's own communicator, between ranks of the world.
 #[derive(Clone, Copy)]
 struct Group<'a> {
     peers: &'a Peers,
@@ -41,8 +37,7 @@ struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// A collective that is made here. If it goes in raw chunks, nothing is compressed, unless the strategy
-    /// does not weigh whether compression pays.
+    /// A collective that is made here. If it goes in raw chunks, nothing is compressed, unless the strategy does not weigh whether compression pays.
     fn of(shim: &Shim, peers: &'a Peers, here: Here) -> Self {
         let mut strategy = peers.strategy();
         let weighs = matches!(strategy.unwrap_or(shim.strategy), Strategy::Adaptive | Strategy::Guided);
@@ -74,14 +69,14 @@ impl<'a> Group<'a> {
 struct Handed {
     /// Whether it has been made; otherwise the MPI must make it, on all ranks.
     outcome: Result<bool, Error>,
-    /// Whether something got shorter. The result is the same on all ranks, even on those with an error of
-    /// their own. `None`: this call says nothing about later ones.
+    /// Whether something got shorter. The result is the same on all ranks, even on those with an error of their own. `None`: this call says nothing
+    /// about later ones.
     shorter: Option<bool>,
 }
 
 impl Shim {
-    /// How to decide about a blocking collective of this number of bytes in which all ranks wait for each
-    /// other. With a fixed codec it need not show that it is faster here than by the MPI.
+    /// How to decide about a blocking collective of this number of bytes in which all ranks wait for each other. With a fixed codec it need not show
+    /// that it is faster here than by the MPI.
     fn race(&self, raced: Raced, bytes: usize) -> By<'static> {
         if matches!(self.strategy, Strategy::Fixed(_)) { By::Tag } else { By::Race(raced, bytes) }
     }

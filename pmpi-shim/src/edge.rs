@@ -1,5 +1,4 @@
-//! What programs call: MPI's functions for C, and the same functions for a program that has a layer of its
-//! own.
+//! What programs call: MPI's functions for C, and the same functions for a program that has a layer of its own.
 
 #[cfg(not(shim))]
 pub(crate) mod attach;

@@ -1,5 +1,4 @@
-//! Handlers of the program's point-to-point calls, and of calls that complete requests, pack data, free
-//! datatypes, or give a communicator an info.
+//! Handlers of the program's point-to-point calls, and of calls that complete requests, pack data, free datatypes, or give a communicator an info.
 
 pub(crate) mod completion;
 pub(crate) mod info;

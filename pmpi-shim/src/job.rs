@@ -1,5 +1,4 @@
-//! From `MPI_Init` to `MPI_Finalize`: the ranks agree to use frames ([`startup`]), measure the network, and
-//! report at the end ([`finish`]).
+//! From `MPI_Init` to `MPI_Finalize`: the ranks agree to use frames ([`startup`]), measure the network, and report at the end ([`finish`]).
 
 #[cfg(shim)]
 mod calibrate;

@@ -1,17 +1,13 @@
-//! MPI's calls on compressed messages: the layer that the PMPI shim and the adapter for rsmpi share, and the
-//! shim itself.
+//! MPI's calls on compressed messages: the layer that the PMPI shim and the adapter for rsmpi share, and the shim itself.
 //!
-//! Built once per ABI, with its types and constants (`abi/`). The packages in `openmpi/`, `mpich/` and
-//! `standard/` are the shim: loaded into an MPI program, it compresses the program's messages. The package
-//! `mpress-layer` leaves out what only the shim has (`cfg(shim)`: exported functions, the panic hook, the
-//! handshake in `MPI_Init`), and is built for the ABI of the installed MPI: a program attaches it to one
-//! communicator, and makes the [`calls`] with it.
+//! Built once per ABI, with its types and constants (`abi/`). The packages in `openmpi/`, `mpich/` and `standard/` are the shim: loaded into an MPI
+//! program, it compresses the program's messages. The package `mpress-layer` leaves out what only the shim has (`cfg(shim)`: exported functions, the
+//! panic hook, the handshake in `MPI_Init`), and is built for the ABI of the installed MPI: a program attaches it to one communicator, and makes the
+//! [`calls`] with it.
 //!
-//! `docs/shim.md` describes what users see, `README.md` beside this file how it works and why, layer by
-//! layer, and `docs/format/frame.md` frames.
+//! `docs/shim.md` describes what users see, `README.md` beside this file how it works and why, layer by layer, and `docs/format/frame.md` frames.
 //!
-//! The preload library (`preload/`) redirects the program's calls to the shim. The folders are layers: each
-//! uses only those below it.
+//! The preload library (`preload/`) redirects the program's calls to the shim. The folders are layers: each uses only those below it.
 //!
 //! - `edge`: the functions that programs call;
 //! - `job`: from `MPI_Init` to `MPI_Finalize`;
@@ -34,9 +30,8 @@ macro_rules! say {
     }};
 }
 
-/// Defines handlers of calls. Each gets the arguments of its call, and `pass`, which makes the call by the
-/// MPI alone. Nearly everything in a body is a call of an unsafe function to which the program's arguments
-/// may be given, so all of it is in one unsafe block.
+/// Defines handlers of calls. Each gets the arguments of its call, and `pass`, which makes the call by the MPI alone. Nearly everything in a body is
+/// a call of an unsafe function to which the program's arguments may be given, so all of it is in one unsafe block.
 macro_rules! handlers {
     ($($name:ident($arguments:ident): |$shim:ident, $call:ident, $pass:ident| $made:expr;)*) => {$(
         #[allow(unused_unsafe, reason = "some bodies need none")]

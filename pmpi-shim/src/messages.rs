@@ -1,5 +1,4 @@
-//! Messages on the wire: raw, in a frame, or as a stream of chunks; and what they need to know about the job,
-//! its communicators and datatypes.
+//! Messages on the wire: raw, in a frame, or as a stream of chunks; and what they need to know about the job, its communicators and datatypes.
 
 pub(crate) mod agreed;
 pub(crate) mod context;

@@ -1,14 +1,12 @@
 //! The MPI's own functions for the wrapped calls, in two forms:
 //!
-//! - [`real`]: if the MPI calls a wrapped function meanwhile, it is passed straight on. For all calls that
-//!   carry a frame, which must not be put into a frame again.
-//! - [`open`]: wrapped functions that are called meanwhile are handled as usual. For completion calls, and
-//!   for calls passed on unchanged, in which the MPI may call the program's error handlers. These may make any
-//!   calls, or never return. (If an MPI implements such a call by another wrapped function, that function is
-//!   passed on for the same reasons.)
+//! - [`real`]: if the MPI calls a wrapped function meanwhile, it is passed straight on. For all calls that carry a frame, which must not be put into
+//!   a frame again.
+//! - [`open`]: wrapped functions that are called meanwhile are handled as usual. For completion calls, and for calls passed on unchanged, in which
+//!   the MPI may call the program's error handlers. These may make any calls, or never return. (If an MPI implements such a call by another wrapped
+//!   function, that function is passed on for the same reasons.)
 //!
-//! Both are generated from `calls.txt` and `functions.txt`. `MPI_X_any` is `MPI_X` where all counts fit an
-//! `int`, and `MPI_X_c` elsewhere.
+//! Both are generated from `calls.txt` and `functions.txt`. `MPI_X_any` is `MPI_X` where all counts fit an `int`, and `MPI_X_c` elsewhere.
 
 #![allow(non_snake_case, reason = "the names are those of MPI")]
 
@@ -28,15 +26,13 @@ pub(crate) mod symbol;
 pub(crate) mod sys;
 
 use stack::Earlier;
-use std::cell::Cell;
-use std::ptr;
+use std::{cell::Cell, ptr};
 
 /// The MPI's own functions; wrapped functions called meanwhile are handled.
 #[allow(clippy::too_many_arguments, reason = "MPI's own lists")]
 #[allow(unused_imports, dead_code, reason = "not every call is made by the shim")]
 pub(crate) mod open {
     use crate::mpi::sys::*;
-    use std::ffi::{c_char, c_int, c_void};
 
     include!(concat!(env!("OUT_DIR"), "/open.rs"));
 }
@@ -47,7 +43,6 @@ pub(crate) mod open {
 pub(crate) mod real {
     use super::inside;
     use crate::mpi::sys::*;
-    use std::ffi::{c_char, c_int, c_void};
 
     include!(concat!(env!("OUT_DIR"), "/real.rs"));
 }
@@ -73,8 +68,7 @@ thread_local! {
     static INSIDE: Cell<*const Inside> = const { Cell::new(ptr::null()) };
 }
 
-/// The call in which the MPI was called last, if it may be under way, and whether this one is known to be
-/// made inside it.
+/// The call in which the MPI was called last, if it may be under way, and whether this one is known to be made inside it.
 #[inline]
 fn current() -> (*const Inside, bool) {
     let call = INSIDE.get();
@@ -84,8 +78,7 @@ fn current() -> (*const Inside, bool) {
 #[cold]
 fn judged(call: *const Inside, here: stack::Place) -> (*const Inside, bool) {
     match stack::earlier(call.addr(), here) {
-        // An error handler of the program may have left it by a jump, and other calls have grown the stack
-        // again.
+        // An error handler of the program may have left it by a jump, and other calls have grown the stack again.
         // SAFETY: what is above this place on the stack of its thread can be read.
         Earlier::Around if unsafe { (&raw const (*call).live).cast::<u64>().read_volatile() } == LIVE => {
             (call, true)
@@ -103,8 +96,8 @@ pub(crate) fn inside<R>(call: impl FnOnce() -> R) -> R {
     call()
 }
 
-/// Whether this thread is inside the MPI, which may implement one function by another. A call on another
-/// stack than that one is the program's own: the MPI has let another user-level thread run.
+/// Whether this thread is inside the MPI, which may implement one function by another. A call on another stack than that one is the program's own:
+/// the MPI has let another user-level thread run.
 #[inline]
 pub(crate) fn nested() -> bool {
     current().1

@@ -1,5 +1,4 @@
-//! What is pending: requests of the program, operations that no longer have one, and messages that came
-//! before the program asked for them.
+//! What is pending: requests of the program, operations that no longer have one, and messages that came before the program asked for them.
 
 pub(crate) mod active;
 pub(crate) mod persistent;

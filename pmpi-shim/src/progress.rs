@@ -1,16 +1,13 @@
 //! Pending operations are advanced in every wrapped call, and while such a call waits.
 //!
-//! Messages in chunks need this ([`Streams`](crate::messages::streams::Streams)): while this process sends
-//! any, it does not wait in the MPI, but advances all pending operations and polls the MPI ([`until`]).
+//! Messages in chunks need this ([`Streams`](crate::messages::streams::Streams)): while this process sends any, it does not wait in the MPI, but
+//! advances all pending operations and polls the MPI ([`until`]).
 
 use crate::messages::error::{Error, raise};
 use crate::messages::streams::Arriving;
-use crate::mpi::arguments::Out;
-use crate::mpi::nested;
-use crate::mpi::sys::*;
+use crate::mpi::{arguments::Out, nested, sys::*};
 use crate::operations::active::{Active, UnderWay};
 use crate::operations::state::{Shim, shared};
-use std::ffi::c_int;
 
 /// The shared state, if this call is to be handled: the shim is active, and the call is the program's own.
 #[inline]
@@ -54,8 +51,7 @@ pub(crate) fn advance(shim: &Shim) {
     }
 }
 
-/// Advances pending operations between steps of encoding, which takes time: pending receives, too, if they
-/// are few.
+/// Advances pending operations between steps of encoding, which takes time: pending receives, too, if they are few.
 pub(crate) fn advance_while_encoding(shim: &Shim) {
     const FEW: usize = 64;
     if !shim.multiple && shim.requests.len() <= FEW {
@@ -68,8 +64,7 @@ pub(crate) fn advance_while_encoding(shim: &Shim) {
     }
 }
 
-/// Polls until there is an answer; meanwhile advances pending operations, and looks for messages that the
-/// program is expected to ask for next.
+/// Polls until there is an answer; meanwhile advances pending operations, and looks for messages that the program is expected to ask for next.
 pub(crate) fn until<R>(shim: &Shim, mut ask: impl FnMut() -> Option<R>) -> R {
     loop {
         if let Some(answer) = ask() {
@@ -87,8 +82,7 @@ pub(crate) fn wait(shim: &Shim, mut active: Active, status: Out<MPI_Status>) -> 
     active.wait(shim, status)
 }
 
-/// Ends a nonblocking call that has started an operation: the program gets its request. An error goes to the
-/// handler of `comm`.
+/// Ends a nonblocking call that has started an operation: the program gets its request. An error goes to the handler of `comm`.
 pub(crate) fn hand_out(
     shim: &Shim,
     comm: MPI_Comm,

@@ -1,12 +1,9 @@
-//! The blocks of a collective's buffer, one for each rank. Arguments are read only when a block is asked for:
-//! where a buffer is not significant, its datatype may be invalid.
+//! The blocks of a collective's buffer, one for each rank. Arguments are read only when a block is asked for: where a buffer is not significant, its
+//! datatype may be invalid.
 
-use crate::mpi::arguments::Numbers;
-use crate::mpi::handle::Handle;
 use crate::mpi::span::{Span, bounds, is_valid};
-use crate::mpi::sys::*;
+use crate::mpi::{arguments::Numbers, handle::Handle, sys::*};
 use std::cell::OnceCell;
-use std::ffi::{c_int, c_void};
 
 /// The location of each rank's block. Valid only for ranks of the communicator.
 pub(crate) struct Blocks {
@@ -30,8 +27,7 @@ pub(super) enum Given {
 
 impl Blocks {
     /// # Safety
-    /// The blocks that are asked for must be as [`Span::new`] wants them. Arrays must have an entry for each
-    /// rank that is asked for, or be null.
+    /// The blocks that are asked for must be as [`Span::new`] wants them. Arrays must have an entry for each rank that is asked for, or be null.
     pub(super) unsafe fn new(buf: *const c_void, given: Given) -> Self {
         Self { buf, given, step: OnceCell::new() }
     }
@@ -78,8 +74,7 @@ impl Blocks {
     }
 }
 
-/// The extent of a datatype; 0 if the MPI does not know it. It would report that to the handler of
-/// `MPI_COMM_WORLD`, not of the call's communicator.
+/// The extent of a datatype; 0 if the MPI does not know it. It would report that to the handler of `MPI_COMM_WORLD`, not of the call's communicator.
 pub(super) fn step(datatype: MPI_Datatype) -> MPI_Aint {
     let bounds = if is_valid(datatype) { bounds(datatype) } else { None };
     bounds.map_or(0, |bounds| bounds.extent as MPI_Aint)

@@ -1,21 +1,17 @@
 //! All-to-all, scatter and gather, made of point-to-point messages like those of the send and receive calls.
 
-use super::blocks::Blocks;
-use super::start::Start;
+use super::{blocks::Blocks, start::Start};
 use crate::messages::agreed::{By, How, Raced};
-use crate::messages::context::Context;
-use crate::messages::peers::Peers;
-use crate::mpi::span::Span;
-use crate::mpi::sys::*;
+use crate::messages::{context::Context, peers::Peers};
+use crate::mpi::{span::Span, sys::*};
 use crate::operations::state::Shim;
-use std::ffi::c_int;
 
-/// From this length on, in bytes, an MPI asks the receiver before it sends a message. Two ranks that send
-/// each other such messages start at the same time.
+/// From this length on, in bytes, an MPI asks the receiver before it sends a message. Two ranks that send each other such messages start at the same
+/// time.
 const LONG: usize = 64 << 10;
 
-/// Alltoall, Alltoallv and Alltoallw. For the latter two, only the sender and the receiver of a block know
-/// its length, so the ranks vote. In-place calls are left to the MPI.
+/// Alltoall, Alltoallv and Alltoallw. For the latter two, only the sender and the receiver of a block know its length, so the ranks vote. In-place
+/// calls are left to the MPI.
 pub(crate) fn alltoall(shim: &Shim, from: Blocks, to: Blocks, how: How, pass: impl Fn() -> c_int) -> c_int {
     let Some(peers) = shim.collective_peers(how.comm()) else { return pass() };
     if from.buf == IN_PLACE || (to.are_equal() && !shim.is_long(&to.of(0))) {
@@ -38,8 +34,7 @@ pub(crate) fn alltoall(shim: &Shim, from: Blocks, to: Blocks, how: How, pass: im
             if let Some(partner) = partner {
                 start.meet(partner, false);
             }
-            // Most MPIs refuse aliased buffers. If one does not, all blocks are read first, so that no part
-            // of a frame is sent on.
+            // Most MPIs refuse aliased buffers. If one does not, all blocks are read first, so that no part of a frame is sent on.
             (1..size)
                 .map(|step| (rank + step) % size)
                 .for_each(|dest| start.start_send(&from.of(dest), dest, true));

@@ -1,17 +1,15 @@
 //! The MPI functions of collectives: each finds the buffers and blocks from the program's arguments.
 
-use super::blocks::Blocks;
 use super::blocks::Given::{Equal, Typed, Varied};
 use super::reduce::{self, counts};
-use super::{exchange, spread};
+use super::{blocks::Blocks, exchange, spread};
 use crate::messages::agreed::How;
-use crate::mpi::arguments;
-use crate::mpi::span::Span;
+use crate::mpi::{arguments, span::Span};
 use crate::operations::state::Shim;
 use std::ffi::c_int;
 
-/// Defines the handlers of calls and of their nonblocking forms, which have the same arguments and a request.
-/// Each first takes the buffers from the arguments. What it does with them is safe.
+/// Defines the handlers of calls and of their nonblocking forms, which have the same arguments and a request. Each first takes the buffers from the
+/// arguments. What it does with them is safe.
 macro_rules! both {
     ($(
         $blocking:ident($arguments:ident), $nonblocking:ident($its_arguments:ident):

@@ -1,27 +1,20 @@
-//! Reduce, Allreduce, Reduce_scatter and Reduce_scatter_block, where the result does not depend on the order
-//! of the operations: for integers, and for floating-point numbers only if the settings allow another order.
+//! Reduce, Allreduce, Reduce_scatter and Reduce_scatter_block, where the result does not depend on the order of the operations: for integers, and for
+//! floating-point numbers only if the settings allow another order.
 //!
-//! All ranks give the same count, datatype and operation (MPI 3.1, section 5.9), so their decisions are the
-//! same.
+//! All ranks give the same count, datatype and operation (MPI 3.1, section 5.9), so their decisions are the same.
 
 mod steps;
 
 use crate::messages::agreed::{By, How, Raced};
-use crate::mpi::arguments::Numbers;
-use crate::mpi::handle::Handle;
-use crate::mpi::predefined;
-use crate::mpi::real;
 use crate::mpi::span::{Span, packed_len};
-use crate::mpi::sys::*;
+use crate::mpi::{arguments::Numbers, handle::Handle, predefined, real, sys::*};
 use crate::operations::state::Shim;
 use mpress::{Kind, Reduce};
 use std::collections::HashMap;
-use std::ffi::{c_int, c_void};
 use std::sync::{LazyLock, Mutex};
 use steps::Reducing;
 
-/// If the average block has fewer bytes, the reduction is left to the MPI, whose own algorithms take fewer
-/// steps.
+/// If the average block has fewer bytes, the reduction is left to the MPI, whose own algorithms take fewer steps.
 const LEAST: usize = 8 << 10;
 
 /// A reduction as called by the program.
@@ -120,8 +113,7 @@ pub(super) unsafe fn reduce(shim: &Shim, call: Call, to: Recipients<'_>, pass: i
     })
 }
 
-/// The number of elements for each rank, from an array of counts; without an array a negative number, which
-/// the MPI refuses.
+/// The number of elements for each rank, from an array of counts; without an array a negative number, which the MPI refuses.
 ///
 /// # Safety
 /// The array must be null or have an entry for each rank, and the function must not be called for others.
@@ -162,8 +154,8 @@ impl Blocks {
 }
 
 impl Shim {
-    /// The size of an element in bytes, if the arguments permit a reduction of `count` elements here: the
-    /// result is identical in any order, or any order is allowed.
+    /// The size of an element in bytes, if the arguments permit a reduction of `count` elements here: the result is identical in any order, or any
+    /// order is allowed.
     fn may_reduce(&self, call: &Call, count: MPI_Count) -> Option<usize> {
         let kind = predefined::kind(call.datatype)?;
         // Pairs of value and index, and complex numbers, are longer than an element of their kind.
@@ -196,8 +188,7 @@ impl Shim {
                 && (self.refused(&from) || (from.ptr() == to.ptr() && self.refuses_aliases()))
     }
 
-    /// Whether the MPI supports this operation for elements of this datatype. Each combination is tested
-    /// once.
+    /// Whether the MPI supports this operation for elements of this datatype. Each combination is tested once.
     fn has_operation(&self, call: &Call) -> bool {
         static KNOWN: LazyLock<Mutex<HashMap<(usize, usize), bool>>> = LazyLock::new(Mutex::default);
         let key = (call.datatype.key(), call.op.key());
@@ -205,8 +196,7 @@ impl Shim {
         *known.entry(key).or_insert_with(|| {
             let mut value = 0_u64;
             let at = (&raw mut value).cast();
-            // SAFETY: an element of at most 8 bytes, on a communicator of one rank, which returns errors; one
-            // thread at a time.
+            // SAFETY: an element of at most 8 bytes, on a communicator of one rank, which returns errors; one thread at a time.
             unsafe { real::MPI_Allreduce(IN_PLACE, at, 1, call.datatype, call.op, self.own_comm) == SUCCESS }
         })
     }

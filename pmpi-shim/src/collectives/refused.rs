@@ -1,22 +1,17 @@
-//! Arguments of collectives that the MPI refuses. A rank with such arguments makes the MPI's own call before
-//! it sends any private message.
+//! Arguments of collectives that the MPI refuses. A rank with such arguments makes the MPI's own call before it sends any private message.
 //!
-//! All other ranks do the collective here, so a rank must leave it only if the MPI really refuses its
-//! arguments (or would crash). Where MPIs differ, this MPI is tested.
+//! All other ranks do the collective here, so a rank must leave it only if the MPI really refuses its arguments (or would crash). Where MPIs differ,
+//! this MPI is tested.
 
 use super::blocks::{Blocks, Given, step};
-use crate::messages::context::Context;
-use crate::messages::peers::Peers;
-use crate::mpi::real;
+use crate::messages::{context::Context, peers::Peers};
 use crate::mpi::span::{OwnedType, Span, packed_len};
-use crate::mpi::sys::*;
-use std::ffi::{c_int, c_void};
-use std::ptr;
-use std::sync::OnceLock;
+use crate::mpi::{real, sys::*};
+use std::{ptr, sync::OnceLock};
 
 impl Context {
-    /// Like `refused`, for a block that a gather, a scatter or an all-gather receives. There Open MPI does
-    /// not check whether a datatype is committed, so it is committed now: our own calls check it.
+    /// Like `refused`, for a block that a gather, a scatter or an all-gather receives. There Open MPI does not check whether a datatype is committed,
+    /// so it is committed now: our own calls check it.
     pub(super) fn refuses_received(&self, span: &Span) -> bool {
         if !self.refused(span) {
             return false;
@@ -29,8 +24,7 @@ impl Context {
             || self.refused(span)
     }
 
-    /// Checks the blocks of all ranks by `refuses`: `refused`, or the above. `MPI_IN_PLACE` is invalid for
-    /// them.
+    /// Checks the blocks of all ranks by `refuses`: `refused`, or the above. `MPI_IN_PLACE` is invalid for them.
     pub(super) fn refuses_any(
         &self,
         blocks: &Blocks,
@@ -92,9 +86,8 @@ impl Context {
 
     /// Whether the MPI refuses `mine` and the block of this rank because they are aliased.
     ///
-    /// MPICH treats two blocks with the same datatype as aliased if they begin at the same address, which it
-    /// computes with the size of elements in place of their extent (`MPIR_ERRTEST_ALIAS_COLL`). Of equal
-    /// blocks it requires the same count, too.
+    /// MPICH treats two blocks with the same datatype as aliased if they begin at the same address, which it computes with the size of elements in
+    /// place of their extent (`MPIR_ERRTEST_ALIAS_COLL`). Of equal blocks it requires the same count, too.
     pub(super) fn refuses_alias(&self, blocks: &Blocks, rank: c_int, mine: &Span) -> bool {
         let block = blocks.of(rank);
         if mine.datatype() != block.datatype() || mine.count() == 0 || block.count() == 0 {
@@ -109,14 +102,12 @@ impl Context {
         at == mine.ptr().addr() && is_same_count && self.refuses_aliases()
     }
 
-    /// Like `refuses_alias`, for all-to-all. There the buffers must differ if counts and datatypes are given
-    /// by the same arguments.
+    /// Like `refuses_alias`, for all-to-all. There the buffers must differ if counts and datatypes are given by the same arguments.
     pub(super) fn refuses_aliased(&self, from: &Blocks, to: &Blocks) -> bool {
         from.buf == to.buf && from.given_as(to) && self.refuses_aliases()
     }
 
-    /// Whether this MPI, as built and configured, refuses aliased buffers. Open MPI does not, and programs
-    /// rely on it.
+    /// Whether this MPI, as built and configured, refuses aliased buffers. Open MPI does not, and programs rely on it.
     pub(super) fn refuses_aliases(&self) -> bool {
         static KNOWN: OnceLock<bool> = OnceLock::new();
         *KNOWN.get_or_init(|| {

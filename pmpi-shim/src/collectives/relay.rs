@@ -1,36 +1,28 @@
-//! Broadcast and all-gather of long blocks, which are relayed in chunks: between nodes as streams, encoded
-//! once, and within a node uncompressed, from the program's buffer to the program's buffer. So a chunk is
-//! encoded while earlier ones are sent, relayed and decoded. Messages and order: `docs/format/collectives.md`.
+//! Broadcast and all-gather of long blocks, which are relayed in chunks: between nodes as streams, encoded once, and within a node uncompressed, from
+//! the program's buffer to the program's buffer. So a chunk is encoded while earlier ones are sent, relayed and decoded. Messages and order:
+//! `docs/format/collectives.md`.
 //!
-//! No lengths are exchanged beforehand: all ranks know those of all blocks, and so the source, destination
-//! and order of all chunks ([`Hierarchy::relay`]). Each chunk is one message; a block that is not compressed
-//! has the same chunks. A rank that receives its first chunk from another node recognises a frame by its
-//! length, which is not a multiple of 8. Within a node a chunk one byte short tells that the block came
+//! No lengths are exchanged beforehand: all ranks know those of all blocks, and so the source, destination and order of all chunks
+//! ([`Hierarchy::relay`]). Each chunk is one message; a block that is not compressed has the same chunks. A rank that receives its first chunk from
+//! another node recognises a frame by its length, which is not a multiple of 8. Within a node a chunk one byte short tells that the block came
 //! damaged.
 
 mod block;
 mod edge;
 
 use super::{Group, Handed};
-use crate::messages::error::Error;
-use crate::messages::peers::Peers;
-use crate::mpi::channel::Channel;
-use crate::mpi::device;
-use crate::mpi::fatal::give_up;
-use crate::mpi::span::Span;
+use crate::messages::{error::Error, peers::Peers};
+use crate::mpi::{channel::Channel, device, fatal::give_up, span::Span};
 use crate::operations::state::Shim;
 use crate::progress;
 use block::{Block, Form};
 use edge::{Incoming, Leaving};
 use mpress::{Buffer, Edge, Hierarchy, Kind, SameNode};
-use std::borrow::Cow;
-use std::ffi::c_int;
-use std::ptr;
+use std::{borrow::Cow, ffi::c_int, ptr};
 
-/// Hands the blocks of these owners, with their lengths in bytes, to all ranks; the MPI must not refuse any
-/// block. All ranks must give the same owners and lengths, in the same order. `source`: what this rank gives if
-/// it is an owner; `block`: the place of an owner's block in the program's buffer; `id`: a number that differs
-/// from those of collectives shortly before and after this one on the communicator; `what`: its name.
+/// Hands the blocks of these owners, with their lengths in bytes, to all ranks; the MPI must not refuse any block. All ranks must give the same
+/// owners and lengths, in the same order. `source`: what this rank gives if it is an owner; `block`: the place of an owner's block in the program's
+/// buffer; `id`: a number that differs from those of collectives shortly before and after this one on the communicator; `what`: its name.
 pub(super) fn hand_on(
     shim: &Shim,
     group: &Group<'_>,
@@ -60,8 +52,7 @@ pub(super) fn hand_on(
 }
 
 impl Handed {
-    /// The result after `land` has copied the blocks to the program's memory, which is skipped if the MPI
-    /// must make the collective.
+    /// The result after `land` has copied the blocks to the program's memory, which is skipped if the MPI must make the collective.
     pub(super) fn landing(self, land: impl FnOnce() -> Result<(), c_int>) -> Self {
         let outcome = match self.outcome {
             Ok(true) => land().map(|()| true).map_err(Error::from),
@@ -83,8 +74,8 @@ struct Place {
 }
 
 impl Place {
-    /// For a block of this rank. Its address is null if it must be left to the MPI: there is no memory for a
-    /// copy, it is in device memory, or its length is not the one that the others expect.
+    /// For a block of this rank. Its address is null if it must be left to the MPI: there is no memory for a copy, it is in device memory, or its
+    /// length is not the one that the others expect.
     fn to_give(shim: &Shim, span: Span, (owner, len): (c_int, usize)) -> Self {
         shim.sample_collective(&span, None);
         let mut place = Self::new(shim, span, (owner, len));

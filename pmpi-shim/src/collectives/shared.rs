@@ -1,27 +1,19 @@
-//! Broadcast and all-gather of short blocks, and the first ones on a communicator. Many ranks relay the
-//! messages, and the MPI's own algorithms do this best. So the MPI gets frames to relay, each encoded once.
+//! Broadcast and all-gather of short blocks, and the first ones on a communicator. Many ranks relay the messages, and the MPI's own algorithms do
+//! this best. So the MPI gets frames to relay, each encoded once.
 //!
-//! This takes two calls on the program's communicator instead of one: lengths, then frames. All ranks make
-//! them in the same order, as they make collectives of a communicator (MPI 4.0, section 6.14); no other
-//! collective call of the program can come between them, since threads, too, must make theirs one after the
-//! other (section 11.6.2). Pending nonblocking collectives may be overtaken by blocking ones (section 6.12).
-//! The MPI itself reports errors of the two calls to the communicator's error handler.
+//! This takes two calls on the program's communicator instead of one: lengths, then frames. All ranks make them in the same order, as they make
+//! collectives of a communicator (MPI 4.0, section 6.14); no other collective call of the program can come between them, since threads, too, must
+//! make theirs one after the other (section 11.6.2). Pending nonblocking collectives may be overtaken by blocking ones (section 6.12). The MPI itself
+//! reports errors of the two calls to the communicator's error handler.
 
-use super::Handed;
-use super::blocks::Blocks;
-use crate::messages::deliver::land;
+use super::{Handed, blocks::Blocks};
 use crate::messages::error::{Error, called};
-use crate::messages::peers::Peers;
-use crate::messages::wire::Wire;
-use crate::mpi::fatal::no_memory;
-use crate::mpi::open;
+use crate::messages::{deliver::land, peers::Peers, wire::Wire};
 use crate::mpi::span::{Envelope, Span};
-use crate::mpi::sys::*;
+use crate::mpi::{fatal::no_memory, open, sys::*};
 use crate::operations::state::Shim;
 use mpress::{Buffer, HEADER_LEN};
-use std::ffi::c_int;
-use std::slice;
-use std::sync::Arc;
+use std::{slice, sync::Arc};
 
 /// Instead of a frame's length: the block is sent unchanged.
 const RAW: u64 = 0;
@@ -30,8 +22,7 @@ const NO_MEMORY: u64 = u64::MAX;
 /// The block is sent unchanged for a timed trial, which says nothing about later calls.
 const ON_TRIAL: u64 = u64::MAX - 1;
 
-/// Bcast, on all ranks; the MPI must not refuse `span`. The root sends the length of the frame; if there is
-/// none, the MPI's own call follows.
+/// Bcast, on all ranks; the MPI must not refuse `span`. The root sends the length of the frame; if there is none, the MPI's own call follows.
 pub(super) fn bcast(
     shim: &Shim,
     peers: &Peers,
@@ -60,8 +51,7 @@ pub(super) fn bcast(
 /// Something got shorter, and is in its place.
 const MADE: Handed = Handed { outcome: Ok(true), shorter: Some(true) };
 
-/// Nothing got shorter: the MPI makes the collective. If a rank was `on_trial`, nothing is learned for the
-/// next one.
+/// Nothing got shorter: the MPI makes the collective. If a rank was `on_trial`, nothing is learned for the next one.
 fn left(on_trial: bool) -> Handed {
     Handed { outcome: Ok(false), shorter: (!on_trial).then_some(false) }
 }
@@ -71,8 +61,8 @@ fn pass_on(bytes: Span, root: c_int, comm: MPI_Comm) -> Result<(), Error> {
     called(unsafe { open::MPI_Bcast_any(bytes.ptr(), bytes.count(), bytes.datatype(), root, comm) })
 }
 
-/// Receives a frame. It is shorter than its message, so a contiguous buffer of the program serves for both.
-/// Other ranks may get the frame from here, so it is received completely before it is decoded.
+/// Receives a frame. It is shorter than its message, so a contiguous buffer of the program serves for both. Other ranks may get the frame from here,
+/// so it is received completely before it is decoded.
 fn receive_frame(shim: &Shim, message: &Envelope, len: usize) -> Result<(), Error> {
     let Envelope { span, peer: root, comm, .. } = *message;
     let capacity = span.bytes().unwrap_or(0);
@@ -101,8 +91,8 @@ fn receive_frame(shim: &Shim, message: &Envelope, len: usize) -> Result<(), Erro
     Ok(land(shim, &frame, true, &span).map(|_| ())?)
 }
 
-/// Allgather and Allgatherv, on all ranks: they exchange the lengths of their frames, then the MPI gathers
-/// frames, and uncompressed blocks. `mine`: the block of this rank; `lens`: those of all `blocks`, in bytes.
+/// Allgather and Allgatherv, on all ranks: they exchange the lengths of their frames, then the MPI gathers frames, and uncompressed blocks. `mine`:
+/// the block of this rank; `lens`: those of all `blocks`, in bytes.
 pub(super) fn allgather(
     shim: &Shim,
     peers: &Peers,
@@ -133,8 +123,8 @@ pub(super) fn allgather(
     Ok(MADE)
 }
 
-/// Gathers frames and blocks of the lengths exchanged, and writes them to the program's buffer. `own`: what
-/// this rank sends, and room for all; `lens`: the lengths exchanged, and those of the blocks.
+/// Gathers frames and blocks of the lengths exchanged, and writes them to the program's buffer. `own`: what this rank sends, and room for all;
+/// `lens`: the lengths exchanged, and those of the blocks.
 fn gather_frames(
     shim: &Shim,
     peers: &Peers,

@@ -1,22 +1,18 @@
-//! Broadcast and all-gather: in chunks ([`relay`]), as frames that the MPI relays ([`shared`]), or by the MPI
-//! alone, as the ranks decide for each call.
+//! Broadcast and all-gather: in chunks ([`relay`]), as frames that the MPI relays ([`shared`]), or by the MPI alone, as the ranks decide for each
+//! call.
 //!
-//! In the nonblocking ones, the owner of the data sends it to all other ranks, encoded once. The blocking
-//! algorithms have several steps. A nonblocking call would have to start each step when the previous one is
-//! complete, even while the rank is in another call; otherwise a job could hang that does not hang with the
-//! MPI alone. With many ranks, direct messages are slower than the MPI's trees and rings if nothing can be
+//! In the nonblocking ones, the owner of the data sends it to all other ranks, encoded once. The blocking algorithms have several steps. A
+//! nonblocking call would have to start each step when the previous one is complete, even while the rank is in another call; otherwise a job could
+//! hang that does not hang with the MPI alone. With many ranks, direct messages are slower than the MPI's trees and rings if nothing can be
 //! compressed; then the operation is left to the MPI ([`mpress::Spread`]).
 
-use super::blocks::Blocks;
-use super::{Group, Handed, relay, shared};
+use super::{Group, Handed, blocks::Blocks, relay, shared};
 use crate::messages::agreed::{By, How, Raced, Way};
 use crate::messages::error::{Error, raise};
 use crate::messages::peers::Peers;
-use crate::mpi::span::Span;
-use crate::mpi::sys::*;
+use crate::mpi::{span::Span, sys::*};
 use crate::operations::state::Shim;
 use mpress::waiting;
-use std::ffi::c_int;
 use std::slice;
 
 /// Bcast and Ibcast.
@@ -46,8 +42,7 @@ pub(crate) fn bcast(shim: &Shim, span: Span, root: c_int, how: How, pass: impl F
     shim.spread(&peers, comm, raced, in_chunks, as_frames, pass)
 }
 
-/// Allgather, Allgatherv, and their nonblocking forms. `mine`: the block of this rank. All ranks know the
-/// lengths of all `blocks`.
+/// Allgather, Allgatherv, and their nonblocking forms. `mine`: the block of this rank. All ranks know the lengths of all `blocks`.
 pub(crate) fn allgather(
     shim: &Shim,
     mine: Span,
@@ -97,9 +92,8 @@ pub(crate) fn allgather(
 }
 
 impl Shim {
-    /// Makes a collective of blocks of these lengths in one of two ways, or by the MPI, as the ranks decide
-    /// now; returns the program's result. The MPI must not refuse this rank's arguments: the decision counts
-    /// for the ranks' next calls.
+    /// Makes a collective of blocks of these lengths in one of two ways, or by the MPI, as the ranks decide now; returns the program's result. The
+    /// MPI must not refuse this rank's arguments: the decision counts for the ranks' next calls.
     fn spread(
         &self,
         peers: &Peers,
@@ -130,8 +124,8 @@ impl Shim {
         result.unwrap_or_else(|error| raise(comm, error))
     }
 
-    /// Whether a collective of blocks of these lengths is to be made in chunks. Along many nodes, a few
-    /// chunks would take longer than the MPI's own algorithm. The result is the same on all ranks.
+    /// Whether a collective of blocks of these lengths is to be made in chunks. Along many nodes, a few chunks would take longer than the MPI's own
+    /// algorithm. The result is the same on all ranks.
     fn goes_in_chunks(&self, peers: &Peers, lens: &[usize]) -> bool {
         let chunks_of = |&len: &usize| self.engine.chunk(len).map(|chunk| len.div_ceil(chunk));
         let chunks: usize = lens.iter().filter_map(chunks_of).sum();

@@ -6,21 +6,14 @@ use crate::handlers::send::{self, By};
 use crate::messages::agreed::{self, Here, How};
 use crate::messages::error::{Error, raise};
 use crate::messages::peers::{Origin, Peers};
-use crate::mpi::fatal::give_up;
-use crate::mpi::span::Span;
-use crate::mpi::sys::*;
+use crate::mpi::{fatal::give_up, span::Span, sys::*};
 use crate::operations::active::{Active, UnderWay};
-use crate::operations::persistent::Mode;
-use crate::operations::state::Shim;
+use crate::operations::{persistent::Mode, state::Shim};
 use crate::progress;
 use mpress::waiting;
-use std::cell::RefCell;
-use std::ffi::c_int;
-use std::ptr;
-use std::sync::Arc;
+use std::{cell::RefCell, ptr, sync::Arc};
 
-/// Greatest number of pending messages of a rank in each direction. More would not be faster, but need memory
-/// at both ends.
+/// Greatest number of pending messages of a rank in each direction. More would not be faster, but need memory at both ends.
 const UNDER_WAY: usize = 16;
 
 /// A collective whose messages are being started.
@@ -52,8 +45,7 @@ impl<'a> Start<'a> {
         let message = self.group.message(span, dest);
         let (shim, waits) = (self.shim, self.at_most.is_some());
         let messages = RefCell::new(&mut self.messages);
-        // Messages that arrive meanwhile are decoded. Not if the call does not wait: there may be many of
-        // them.
+        // Messages that arrive meanwhile are decoded. Not if the call does not wait: there may be many of them.
         let meanwhile = || {
             if waits {
                 messages.borrow_mut().test(shim);
@@ -91,13 +83,11 @@ impl<'a> Start<'a> {
         self.pause(|messages| messages.receives.len());
     }
 
-    /// Exchanges empty messages with another rank that makes the same call, if the call may wait. After them,
-    /// the long messages of the two ranks to each other start at the same time. If one started first, Open
-    /// MPI over TCP would send all its data before the answer that the other one waits for. The two would go
-    /// one after the other, in this call and in later ones (`benches/record/npb.txt`).
+    /// Exchanges empty messages with another rank that makes the same call, if the call may wait. After them, the long messages of the two ranks to
+    /// each other start at the same time. If one started first, Open MPI over TCP would send all its data before the answer that the other one waits
+    /// for. The two would go one after the other, in this call and in later ones (`benches/record/npb.txt`).
     ///
-    /// The other rank does the same before it sends its block. `waits`: waits for it now, not with the other
-    /// messages.
+    /// The other rank does the same before it sends its block. `waits`: waits for it now, not with the other messages.
     pub(super) fn meet(&mut self, other: c_int, waits: bool) {
         if self.at_most.is_none() {
             return;
@@ -116,9 +106,8 @@ impl<'a> Start<'a> {
         self.messages.note(both.outcome);
     }
 
-    /// Receives and sends in turn. Each message must have the same place in the order of its sender as in
-    /// that of its receiver. Then no rank waits for ever, although pending messages must complete before
-    /// others are started.
+    /// Receives and sends in turn. Each message must have the same place in the order of its sender as in that of its receiver. Then no rank waits
+    /// for ever, although pending messages must complete before others are started.
     pub(super) fn in_turn(
         &mut self,
         receives: impl Iterator<Item = (Span, usize)>,
@@ -147,8 +136,8 @@ impl<'a> Start<'a> {
         self.messages.note(self.shim.copy_block(from, to));
     }
 
-    /// Waits until at most the allowed number of messages is pending in one direction. The other direction
-    /// may have more: all of these may be for ranks that have yet to post their receives.
+    /// Waits until at most the allowed number of messages is pending in one direction. The other direction may have more: all of these may be for
+    /// ranks that have yet to post their receives.
     fn pause(&mut self, left: impl Fn(&UnderWay) -> usize) {
         if let Some(at_most) = self.at_most {
             progress::wait_for_messages(self.shim, &mut self.messages, |messages| left(messages) <= at_most);
@@ -156,8 +145,8 @@ impl<'a> Start<'a> {
     }
 }
 
-/// The message, if it was started; otherwise its error goes to `outcome`. Without memory for it the job ends:
-/// its other end would wait for ever, or take a message of a later collective for it.
+/// The message, if it was started; otherwise its error goes to `outcome`. Without memory for it the job ends: its other end would wait for ever, or
+/// take a message of a later collective for it.
 fn kept(outcome: &mut Result<(), c_int>, started: Result<Active, Error>) -> Option<Active> {
     let code = match started {
         Ok(active) => return Some(active),
@@ -181,16 +170,16 @@ impl Shim {
         let bytes = from.bytes();
         let is_same = bytes.is_some() && bytes == to.bytes();
         if is_same && self.layout(from).contiguous && self.layout(to).contiguous {
-            // SAFETY: contiguous elements of this number of bytes; the spans' own promises. MPI forbids
-            // overlapping buffers, but programs use them, so the copy allows them.
+            // SAFETY: contiguous elements of this number of bytes; the spans' own promises. MPI forbids overlapping buffers, but programs use them,
+            // so the copy allows them.
             unsafe { ptr::copy(from.ptr().cast::<u8>(), to.ptr().cast::<u8>(), bytes.unwrap_or(0)) };
             return Ok(());
         }
         self.copy(from, to)
     }
 
-    /// Makes a collective of point-to-point messages here, or by the MPI, as the ranks decide now. The MPI
-    /// must not refuse this rank's arguments: the decision counts for the ranks' next calls.
+    /// Makes a collective of point-to-point messages here, or by the MPI, as the ranks decide now. The MPI must not refuse this rank's arguments: the
+    /// decision counts for the ranks' next calls.
     pub(super) fn exchange(
         &self,
         peers: &Arc<Peers>,
@@ -208,8 +197,7 @@ impl Shim {
         }
     }
 
-    /// Makes a collective of point-to-point messages here. An error is reported to the program's
-    /// communicator.
+    /// Makes a collective of point-to-point messages here. An error is reported to the program's communicator.
     fn exchange_here(
         &self,
         peers: &Arc<Peers>,

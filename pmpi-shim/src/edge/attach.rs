@@ -1,20 +1,15 @@
-//! The interface to the layer for programs that call it explicitly, such as `mpress-rsmpi`: a layer for one
-//! communicator.
+//! The interface to the layer for programs that call it explicitly, such as `mpress-rsmpi`: a layer for one communicator.
 //!
-//! It works as in the shim, except that the layer does not see the program's other calls. So no message is
-//! taken from the MPI before the program asks for it, even if `MPRESS_PREDICT` is set: the unexpected queue
-//! stays empty.
+//! It works as in the shim, except that the layer does not see the program's other calls. So no message is taken from the MPI before the program asks
+//! for it, even if `MPRESS_PREDICT` is set: the unexpected queue stays empty.
 
 use crate::handlers::matched_probe::hand_out_alone;
 use crate::job::finish::{end_messages, free, keep_link};
 use crate::job::handshake::{Agreement, handshake};
 use crate::job::startup::{begin, describe_machine, make_world, name_unknown};
-use crate::mpi::identity;
-use crate::mpi::open;
-use crate::mpi::sys::*;
+use crate::mpi::{identity, open, sys::*};
 use crate::operations::state::Shim;
 use mpress::{Engine, Predict, Settings, SettingsError, Strategy};
-use std::ffi::c_int;
 
 /// Why a layer could not be attached.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,17 +28,16 @@ impl From<c_int> for AttachError {
     }
 }
 
-/// Makes a layer for an intra-communicator. All of its ranks must call this, and must make all calls that may
-/// send or receive frames with the layer. Returns `None` if there is nothing to gain, or if the settings
-/// disable compression. The settings of reports, records, patience and prediction are not used.
+/// Makes a layer for an intra-communicator. All of its ranks must call this, and must make all calls that may send or receive frames with the layer.
+/// Returns `None` if there is nothing to gain, or if the settings disable compression. The settings of reports, records, patience and prediction are
+/// not used.
 ///
 /// # Errors
 /// An [`AttachError`], on all ranks if on one.
 ///
 /// # Safety
-/// The MPI must be initialised, the communicator must outlive all calls made with the layer, and no messages
-/// on it may be pending. The MPI writes to memory that the layer holds for pending requests, so before these
-/// are complete a layer must not be freed except by [`detach`].
+/// The MPI must be initialised, the communicator must outlive all calls made with the layer, and no messages on it may be pending. The MPI writes to
+/// memory that the layer holds for pending requests, so before these are complete a layer must not be freed except by [`detach`].
 pub unsafe fn attach(
     comm: MPI_Comm,
     settings: &Result<Settings, SettingsError>,
@@ -78,8 +72,7 @@ pub unsafe fn attach(
     Ok(Some(begin(comm, world, &settings, agreed.mark)?))
 }
 
-/// Ends a layer, after its communicator has been freed. Messages of completed requests are first sent
-/// completely.
+/// Ends a layer, after its communicator has been freed. Messages of completed requests are first sent completely.
 pub fn detach(layer: Shim) {
     keep_link(&layer.engine);
     let mut over = 0;

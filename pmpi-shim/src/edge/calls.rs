@@ -1,19 +1,15 @@
-//! The calls that have a handler, and their large-count forms, generated from `calls.txt` and
-//! `functions.txt`: both the functions that the shim exports to C and those for programs with a layer of
-//! their own.
+//! The calls that have a handler, and their large-count forms, generated from `calls.txt` and `functions.txt`: both the functions that the shim
+//! exports to C and those for programs with a layer of their own.
 //!
-//! Without a layer, a call is passed on at once. Otherwise its arguments are put into the call's struct
-//! (`arguments`) and given to its function in `handlers`, with a closure that passes the call on unchanged,
-//! or with another info if the call has one.
+//! Without a layer, a call is passed on at once. Otherwise its arguments are put into the call's struct (`arguments`) and given to its function in
+//! `handlers`, with a closure that passes the call on unchanged, or with another info if the call has one.
 
 #![allow(non_snake_case, reason = "the names are those of MPI")]
 #![allow(clippy::too_many_arguments, reason = "MPI's own lists")]
 
 use crate::mpi::arguments::{self, Out};
-use crate::mpi::open;
-use crate::mpi::sys::*;
+use crate::mpi::{open, sys::*};
 use crate::operations::state::Shim;
-use std::ffi::{c_char, c_int, c_void};
 
 /// The handler of each call, by its name.
 mod handlers {

@@ -1,9 +1,7 @@
-//! The functions `mpress_MPI_X`, which the preload library calls for `MPI_X` and `PMPI_X` (Fortran bindings
-//! call either): one for each wrapped call and its large-count form, generated from `calls.txt` and
-//! `functions.txt`. Nothing else in the shim uses them.
+//! The functions `mpress_MPI_X`, which the preload library calls for `MPI_X` and `PMPI_X` (Fortran bindings call either): one for each wrapped call
+//! and its large-count form, generated from `calls.txt` and `functions.txt`. Nothing else in the shim uses them.
 //!
-//! A call that has a handler goes to [`calls`], with the shim's state if the shim is active; all other calls
-//! are passed on.
+//! A call that has a handler goes to [`calls`], with the shim's state if the shim is active; all other calls are passed on.
 
 #![allow(non_snake_case, reason = "the names are those of MPI")]
 #![allow(clippy::too_many_arguments, reason = "MPI's own lists")]
@@ -14,10 +12,7 @@ use crate::job::profile::{self, About};
 use crate::job::standby::committing;
 use crate::job::startup::{freeing, starting};
 use crate::messages::uncompressed;
-use crate::mpi::arguments::Out;
-use crate::mpi::sys::*;
-use crate::mpi::{nested, open, real};
+use crate::mpi::{arguments::Out, nested, open, real, sys::*};
 use crate::progress::{active, made};
-use std::ffi::{c_char, c_int, c_void};
 
 include!(concat!(env!("OUT_DIR"), "/exports.rs"));

@@ -1,16 +1,11 @@
-//! A panic in the shim is a bug. It must not unwind into the program or the MPI, and must not end one rank
-//! while others wait for it. So it prints one line with its location, and ends the job.
+//! A panic in the shim is a bug. It must not unwind into the program or the MPI, and must not end one rank while others wait for it. So it prints one
+//! line with its location, and ends the job.
 //!
-//! This hook belongs to the shim's own copy of the standard library, which no other library in the process
-//! uses. It applies to all threads, and to callbacks of the MPI. Exceptions other than Rust panics are not
-//! affected: a C++ error handler of the program may throw.
+//! This hook belongs to the shim's own copy of the standard library, which no other library in the process uses. It applies to all threads, and to
+//! callbacks of the MPI. Exceptions other than Rust panics are not affected: a C++ error handler of the program may throw.
 
 use crate::mpi::sys::*;
-use std::ffi::c_int;
-use std::panic::PanicHookInfo;
-use std::process::abort;
-use std::thread;
-use std::time::Duration;
+use std::{panic::PanicHookInfo, process::abort, thread, time::Duration};
 
 /// Time limit for `MPI_Abort`, which would wait for ever if the panic came while the MPI held a lock.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -47,8 +42,8 @@ fn end_job(info: &PanicHookInfo<'_>) {
     abort();
 }
 
-/// Panics, in a new thread if `elsewhere`: the only way to test the hook in the shim as released. Programs
-/// have no reason to call this, and no declaration of it.
+/// Panics, in a new thread if `elsewhere`: the only way to test the hook in the shim as released. Programs have no reason to call this, and no
+/// declaration of it.
 #[unsafe(no_mangle)]
 #[allow(clippy::panic, reason = "that is what it is for")]
 extern "C-unwind" fn mpress_provoke_panic(elsewhere: c_int) {

@@ -3,13 +3,11 @@
 mod batch;
 
 use crate::mpi::arguments::{self, Out};
-use crate::mpi::sys::*;
-use crate::mpi::{open, real};
+use crate::mpi::{open, real, sys::*};
 use crate::operations::state::Shim;
 use crate::progress::until;
 use batch::{Batch, Ends, Few};
 use mpress::waiting;
-use std::ffi::c_int;
 use std::slice;
 
 /// An array of requests; empty if the MPI will refuse it.
@@ -24,8 +22,7 @@ unsafe fn array<'a>(count: c_int, requests: *mut MPI_Request) -> &'a mut [MPI_Re
     }
 }
 
-/// A copy of the program's array, for a call that must leave the array unchanged: a batch may change what it
-/// is given.
+/// A copy of the program's array, for a call that must leave the array unchanged: a batch may change what it is given.
 ///
 /// # Safety
 /// As for [`array()`].

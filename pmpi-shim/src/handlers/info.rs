@@ -1,22 +1,19 @@
-//! Infos of communicators: the key `mpress_strategy` sets a communicator's strategy; some assertions are not
-//! passed on to the MPI.
+//! Infos of communicators: the key `mpress_strategy` sets a communicator's strategy; some assertions are not passed on to the MPI.
 
-use crate::mpi::arguments;
-use crate::mpi::sys::*;
+use crate::mpi::{arguments, sys::*};
 use crate::operations::state::Shim;
 use mpress::Strategy;
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::CStr;
 
 const KEY: &CStr = c"mpress_strategy";
-/// Assertions about a program's messages that our frames and probes violate: frames are shorter than their
-/// receives, and our probes for frames use wildcards (MPI 4.0, section 7.4.4).
+/// Assertions about a program's messages that our frames and probes violate: frames are shorter than their receives, and our probes for frames use
+/// wildcards (MPI 4.0, section 7.4.4).
 const ASSERTIONS: [&CStr; 3] =
     [c"mpi_assert_exact_length", c"mpi_assert_no_any_tag", c"mpi_assert_no_any_source"];
 /// Greatest length of a strategy's name.
 const MAX_VALUE: usize = 63;
 
-/// The handlers of the calls that give a communicator an info, and this communicator; null if there is none
-/// when the call returns.
+/// The handlers of the calls that give a communicator an info, and this communicator; null if there is none when the call returns.
 macro_rules! infos {
     ($($name:ident $Name:ident: |$call:ident| $comm:expr;)*) => {$(
         pub(crate) unsafe fn $name(

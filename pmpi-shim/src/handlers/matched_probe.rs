@@ -1,29 +1,19 @@
-//! Mprobe, Improbe, Mrecv and Imrecv. A message that may be a frame is received before a matched probe
-//! reports it, because its length is unknown until then. The program gets the handle of an empty message that
-//! the rank has sent to itself.
+//! Mprobe, Improbe, Mrecv and Imrecv. A message that may be a frame is received before a matched probe reports it, because its length is unknown
+//! until then. The program gets the handle of an empty message that the rank has sent to itself.
 
 use crate::handlers::probe::{find, tell, wait_for};
 use crate::handlers::recv;
 use crate::messages::error::{Error, called, raise};
-use crate::messages::peers::Peers;
-use crate::messages::posted::Posted;
+use crate::messages::{peers::Peers, posted::Posted};
 use crate::mpi::arguments::{self, Out};
-use crate::mpi::channel::match_one;
-use crate::mpi::family::Family;
 use crate::mpi::span::{Envelope, Span, received_bytes};
-use crate::mpi::sys::*;
-use crate::mpi::{open, real};
+use crate::mpi::{channel::match_one, family::Family, open, real, sys::*};
 use crate::operations::active::{Active, Finish};
-use crate::operations::prefetch::Asked;
-use crate::operations::state::Shim;
-use crate::operations::unexpected::Taken;
-use crate::operations::unexpected::message::Unreceived;
+use crate::operations::{prefetch::Asked, state::Shim, unexpected::Taken, unexpected::message::Unreceived};
 use crate::progress;
 use mpress::SHORTEST;
 use mpress_record::CallKind;
-use std::ffi::c_int;
-use std::ptr;
-use std::sync::Arc;
+use std::{ptr, sync::Arc};
 
 /// The tag of empty messages to ourselves. Messages to ourselves that copy data use 0.
 const STAND_IN: c_int = 1;
@@ -116,9 +106,8 @@ fn take(
     Ok(None)
 }
 
-/// The program's handle for a message that the MPI has matched, and its status. For a program whose other
-/// calls do not look into the unexpected queue: only this message is taken from the MPI. If it may be a
-/// frame, waits until its length is known.
+/// The program's handle for a message that the MPI has matched, and its status. For a program whose other calls do not look into the unexpected
+/// queue: only this message is taken from the MPI. If it may be a frame, waits until its length is known.
 #[cfg(not(shim))]
 pub(crate) fn hand_out_alone(
     shim: &Shim,
@@ -187,8 +176,7 @@ fn receive(
             };
             shim.matched.put(handle, taken);
             let code = pass();
-            // The stand-in is on a communicator of the layer, which has no handler of the program. MPICH calls that
-            // of `MPI_COMM_WORLD` all the same.
+            // The stand-in is on a communicator of the layer, which has no handler of the program. MPICH calls that of `MPI_COMM_WORLD` all the same.
             if let Some(comm) = received_on.filter(|_| code != SUCCESS && shim.family == Family::OpenMpi) {
                 return raise(comm, code);
             }
@@ -217,8 +205,7 @@ fn receive(
 /// Receives the empty stand-in message, which sets the program's handle to null as the real receive would.
 fn discard(message: Out<MPI_Message>, mut sent: MPI_Request) -> Result<(), c_int> {
     let mut status = empty_status();
-    // SAFETY: a handle and a request from `stand_in`. (Freeing the request there would be simpler, but
-    // crashes MPICH.)
+    // SAFETY: a handle and a request from `stand_in`. (Freeing the request there would be simpler, but crashes MPICH.)
     unsafe {
         ok(real::MPI_Mrecv(ptr::null_mut(), 0, BYTE, message.ptr(), &raw mut status))?;
         ok(real::MPI_Wait(&raw mut sent, &raw mut status))

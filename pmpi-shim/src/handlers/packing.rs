@@ -1,19 +1,11 @@
-//! `MPI_Pack` and `MPI_Unpack`: done here for elements that are not contiguous, if the MPI packs their bytes
-//! and nothing else.
+//! `MPI_Pack` and `MPI_Unpack`: done here for elements that are not contiguous, if the MPI packs their bytes and nothing else.
 
-use crate::messages::context::Context;
-use crate::messages::error::raise;
+use crate::messages::{context::Context, error::raise};
 use crate::mpi::arguments::{self, Numbers};
-use crate::mpi::device;
-use crate::mpi::predefined;
-use crate::mpi::real;
-use crate::mpi::span::Span;
-use crate::mpi::sys::*;
+use crate::mpi::{device, predefined, real, span::Span, sys::*};
 use crate::operations::state::Shim;
 use mpress_datatype::{Plan, Source, Target};
-use std::ffi::{c_int, c_void};
-use std::ptr;
-use std::sync::OnceLock;
+use std::{ptr, sync::OnceLock};
 
 /// For fewer bytes, the check costs more than packing here gains.
 const LEAST: usize = 4 << 10;
@@ -43,9 +35,8 @@ fn reach_of(plan: &Plan) -> std::ops::Range<isize> {
 }
 
 impl Context {
-    /// Packs elements to, or unpacks them from, the position in a buffer of a given length, and advances the
-    /// position. `copy` gets the plan and the addresses of elements and packed bytes; the buffer has room for
-    /// all of them.
+    /// Packs elements to, or unpacks them from, the position in a buffer of a given length, and advances the position. `copy` gets the plan and the
+    /// addresses of elements and packed bytes; the buffer has room for all of them.
     ///
     /// # Safety
     /// The arguments must be the program's.
@@ -75,8 +66,7 @@ impl Context {
         SUCCESS
     }
 
-    /// The plan to pack elements to or from `room` bytes, if it is to be done here. Arguments that the MPI
-    /// refuses are left to the MPI.
+    /// The plan to pack elements to or from `room` bytes, if it is to be done here. Arguments that the MPI refuses are left to the MPI.
     fn packs(&self, elements: &Span, room: usize) -> Option<Plan> {
         static PLAINLY: OnceLock<bool> = OnceLock::new();
         let is_derived = predefined::kind(elements.datatype()).is_none();

@@ -1,28 +1,22 @@
-//! Persistent requests. The program has a request of the MPI that is never started; each start begins an
-//! ordinary operation of the shim, which the completion calls find by that handle.
+//! Persistent requests. The program has a request of the MPI that is never started; each start begins an ordinary operation of the shim, which the
+//! completion calls find by that handle.
 
 use crate::handlers::recv;
 use crate::handlers::send::{self, By};
 use crate::messages::error::{Error, raise};
-use crate::messages::peers::Origin;
-use crate::messages::recorder::Receive;
+use crate::messages::{peers::Origin, recorder::Receive};
 use crate::mpi::arguments::{self, Out};
-use crate::mpi::open;
-use crate::mpi::span::Envelope;
-use crate::mpi::sys::*;
-use crate::operations::active::Active;
+use crate::mpi::{open, span::Envelope, sys::*};
 use crate::operations::persistent::{Action, Mode, Template};
-use crate::operations::requests::Found;
-use crate::operations::state::Shim;
-use std::ffi::c_int;
+use crate::operations::{active::Active, requests::Found, state::Shim};
 
 handlers! {
     send_init(Send_init): |shim, call, pass| init_send(shim, Mode::Standard, call.message(), call.request, pass);
     bsend_init(Bsend_init): |shim, call, pass| init_send(shim, Mode::Buffered, call.message(), call.request, pass);
     ssend_init(Ssend_init): |shim, call, pass| init_send(shim, Mode::Synchronous, call.message(), call.request, pass);
     rsend_init(Rsend_init): |shim, call, pass| init_send(shim, Mode::Ready, call.message(), call.request, pass);
-    // Even a short receive is handled here if its source may send frames: its message may be in the
-    // unexpected queue. So is every receive that is recorded.
+    // Even a short receive is handled here if its source may send frames: its message may be in the unexpected queue. So is every receive that is
+    // recorded.
     recv_init(Recv_init): |shim, call, pass| {
         let message = call.message();
         let ours =
@@ -106,8 +100,8 @@ fn start_one(shim: &Shim, request: Out<MPI_Request>, pass: impl Fn() -> c_int) -
     result.map_or_else(|error| raise(handler, error), |()| SUCCESS)
 }
 
-/// Begins the operation of a request. If the program has freed the communicator, the handle may belong to
-/// another one by now, so its peers are not looked up.
+/// Begins the operation of a request. If the program has freed the communicator, the handle may belong to another one by now, so its peers are not
+/// looked up.
 fn start_operation(shim: &Shim, template: &Template) -> Result<Active, Error> {
     let message = &template.message;
     let is_live = template.origin.peers.as_ref().is_some_and(|peers| !peers.ended());

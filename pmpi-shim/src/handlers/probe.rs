@@ -1,5 +1,4 @@
-//! Probe and Iprobe. Only a received frame shows the length of its message, so a message in a frame moves to
-//! the unexpected queue.
+//! Probe and Iprobe. Only a received frame shows the length of its message, so a message in a frame moves to the unexpected queue.
 
 use crate::messages::error::{Error, raise};
 use crate::messages::peers::Peers;
@@ -9,7 +8,6 @@ use crate::mpi::sys::*;
 use crate::operations::state::Shim;
 use crate::operations::unexpected::{Opened, Sight, look_into_the_mpi};
 use crate::progress;
-use std::ffi::c_int;
 use std::sync::Arc;
 
 impl Shim {
@@ -37,16 +35,14 @@ handlers! {
     };
 }
 
-/// A call that waits: calls `look` until it sees something, which goes to `found`. `look` is told whether it
-/// may wait in the MPI.
+/// A call that waits: calls `look` until it sees something, which goes to `found`. `look` is told whether it may wait in the MPI.
 pub(super) fn wait_for<T>(
     shim: &Shim,
     comm: MPI_Comm,
     look: impl Fn(bool) -> Result<Option<T>, Error>,
     found: impl FnOnce(T),
 ) -> c_int {
-    // With threads the MPI must not block: another thread may move the awaited message to the unexpected
-    // queue.
+    // With threads the MPI must not block: another thread may move the awaited message to the unexpected queue.
     let seen = progress::until(shim, || look(!shim.multiple && shim.may_wait()).transpose());
     seen.map_or_else(
         |error| raise(comm, error),
@@ -83,8 +79,8 @@ pub(super) struct Found<'a> {
     pub(super) unexpected: Opened<'a>,
 }
 
-/// Finds the message that a probe sees now, or, with `block`, as soon as there is one. Does not wait for a
-/// sender, except where the program's own call may.
+/// Finds the message that a probe sees now, or, with `block`, as soon as there is one. Does not wait for a sender, except where the program's own
+/// call may.
 pub(super) fn find<'a>(
     shim: &'a Shim,
     peers: &Arc<Peers>,
@@ -113,8 +109,7 @@ pub(super) fn find<'a>(
             seen = look_into_the_mpi(source, tag, comm, false)?;
         }
         let Some(status) = seen.take() else { return Ok(None) };
-        // It may be a frame; or a message is coming, which is of the same source, or which this one goes
-        // before.
+        // It may be a frame; or a message is coming, which is of the same source, or which this one goes before.
         if !is_any_coming && !peers.may_be_frame(&status, received_bytes(&status)) {
             return Ok(Some(Found { status, is_here: false, unexpected }));
         }

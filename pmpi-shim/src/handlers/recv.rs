@@ -1,29 +1,24 @@
 //! The receive calls, blocking and nonblocking.
 
 use crate::messages::error::{Error, called, raise};
-use crate::messages::peers::Peers;
-use crate::messages::posted::Posted;
+use crate::messages::{peers::Peers, posted::Posted};
 use crate::mpi::arguments::{self, Out};
-use crate::mpi::generalized;
-use crate::mpi::operation::Operation;
 use crate::mpi::span::{Envelope, Span, is_tag};
-use crate::mpi::sys::*;
-use crate::mpi::{open, real};
+use crate::mpi::{generalized, open, operation::Operation, real, sys::*};
 use crate::operations::active::{Active, Finish};
 use crate::operations::prefetch::{Asked, LONG};
 use crate::operations::state::Shim;
 use crate::progress;
 use mpress::{SHORTEST, waiting};
 use mpress_record::CallKind;
-use std::ffi::c_int;
 use std::sync::Arc;
 
 impl Shim {
-    /// The peers of a receive of `capacity` bytes that may bring a frame, or whose message may be in the
-    /// unexpected queue. `None`: the MPI's own call is sufficient.
+    /// The peers of a receive of `capacity` bytes that may bring a frame, or whose message may be in the unexpected queue. `None`: the MPI's own call
+    /// is sufficient.
     pub(crate) fn meets_frames(&self, message: &Envelope, capacity: usize) -> Option<Arc<Peers>> {
-        // A short buffer cannot hold a frame. Its message may be in the unexpected queue; but without threads
-        // the unexpected queue cannot fill up between this check and the receive.
+        // A short buffer cannot hold a frame. Its message may be in the unexpected queue; but without threads the unexpected queue cannot fill up
+        // between this check and the receive.
         if capacity < SHORTEST && !self.multiple && self.unexpected.is_empty() {
             return None;
         }
@@ -54,8 +49,7 @@ impl Shim {
         }
     }
 
-    /// The peers of a receive whose elements are unpacked faster here, so that its message is received
-    /// packed.
+    /// The peers of a receive whose elements are unpacked faster here, so that its message is received packed.
     fn unpacks(&self, message: &Envelope, capacity: usize) -> Option<Arc<Peers>> {
         if message.peer == PROC_NULL || !self.reordered(&message.span, capacity) {
             return None;
@@ -122,8 +116,8 @@ fn in_one_call(shim: &Shim, message: &Envelope, peers: &Arc<Peers>, status: Out<
     }
 }
 
-/// Makes the MPI's blocking receive into a posted buffer, and delivers the message. `own`: the communicator
-/// that the call names. It gets the error even if the program is freeing it: a callback may receive then.
+/// Makes the MPI's blocking receive into a posted buffer, and delivers the message. `own`: the communicator that the call names. It gets the error
+/// even if the program is freeing it: a callback may receive then.
 ///
 /// # Safety
 /// `receive` must receive into the span that it is given.
@@ -193,8 +187,8 @@ pub(crate) fn start_any(shim: &Shim, message: &Envelope, own_handler: bool) -> R
 
 /// The MPI's own nonblocking receive.
 ///
-/// `own_handler`: an error must be reported to the communicator's error handler, as by the program's own
-/// call. If the MPI reports errors of other requests elsewhere, the request is a persistent one.
+/// `own_handler`: an error must be reported to the communicator's error handler, as by the program's own call. If the MPI reports errors of other
+/// requests elsewhere, the request is a persistent one.
 pub(crate) fn as_is(shim: &Shim, message: &Envelope, own_handler: bool) -> Result<Active, Error> {
     let Envelope { span, peer, tag, comm } = *message;
     let own_handler = own_handler && !shim.family.calls_own_handler();

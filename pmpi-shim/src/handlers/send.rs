@@ -6,15 +6,11 @@ use crate::messages::uncompressed::{self, Why};
 use crate::messages::wire::{Candidate, Raw, Wire};
 use crate::mpi::arguments::{self, Out};
 use crate::mpi::operation::{Look, look};
-use crate::mpi::real;
-use crate::mpi::span::Envelope;
-use crate::mpi::sys::*;
+use crate::mpi::{real, span::Envelope, sys::*};
 use crate::operations::active::{Active, Finish};
-use crate::operations::persistent::Mode;
-use crate::operations::state::Shim;
+use crate::operations::{persistent::Mode, state::Shim};
 use crate::progress;
 use mpress::{Destination, Outgoing, Strategy, Tail, waiting};
-use std::ffi::c_int;
 use std::sync::Arc;
 
 handlers! {
@@ -133,8 +129,7 @@ fn start_encoded(
     shim.encode(candidate, encode)?
 }
 
-/// Starts a stream. Its head uses a synchronous send: like a long message of the MPI, the rest is not sent
-/// before the head is matched.
+/// Starts a stream. Its head uses a synchronous send: like a long message of the MPI, the rest is not sent before the head is matched.
 fn start_stream(
     shim: &Shim,
     candidate: &Candidate,
@@ -157,12 +152,10 @@ fn start_stream(
 }
 
 impl Shim {
-    /// Whether a message in this mode may be sent as a frame. The shim does not send synchronous messages as
-    /// frames: a probe starts to receive a frame, and the sender would take the completion of its send as
-    /// proof that the program has received the message (the NBX algorithm: T. Hoefler, C. Siebert, A.
-    /// Lumsdaine, *Scalable Communication Protocols for Dynamic Sparse Data Exchange*, 2010). A layer without
-    /// the shim does, since its program asks for compression. Buffered ones are in the program's buffer until
-    /// the MPI has sent them, so they are left there.
+    /// Whether a message in this mode may be sent as a frame. The shim does not send synchronous messages as frames: a probe starts to receive a
+    /// frame, and the sender would take the completion of its send as proof that the program has received the message (the NBX algorithm: T. Hoefler,
+    /// C. Siebert, A. Lumsdaine, *Scalable Communication Protocols for Dynamic Sparse Data Exchange*, 2010). A layer without the shim does, since its
+    /// program asks for compression. Buffered ones are in the program's buffer until the MPI has sent them, so they are left there.
     ///
     /// A message that is long enough, but cannot be one, is counted for the report.
     pub(crate) fn frame_of(&self, mode: Mode, message: &Envelope) -> Option<Candidate> {
@@ -188,8 +181,7 @@ impl Shim {
     }
 }
 
-/// Starts a send of this mode, as a frame or not. `detached`: the memory of the message may change before it
-/// is sent.
+/// Starts a send of this mode, as a frame or not. `detached`: the memory of the message may change before it is sent.
 pub(crate) fn begin(
     shim: &Shim,
     mode: Mode,
@@ -207,8 +199,8 @@ pub(crate) fn begin(
     as_is(mode, message)
 }
 
-/// Starts sends of one message to several ranks, the farthest of them at `to`, encoded at most once, and
-/// passes each to `started`. `strategy`: that of its communicator, if it has its own.
+/// Starts sends of one message to several ranks, the farthest of them at `to`, encoded at most once, and passes each to `started`. `strategy`: that
+/// of its communicator, if it has its own.
 pub(crate) fn start_to_each(
     shim: &Shim,
     message: &Envelope,
@@ -226,8 +218,8 @@ pub(crate) fn start_to_each(
     }
 }
 
-/// Sends our memory in place of the message, in one blocking call. So the MPI reports an error to the
-/// program's own communicator; MPICH reports errors of requests to another one. The returned request is null.
+/// Sends our memory in place of the message, in one blocking call. So the MPI reports an error to the program's own communicator; MPICH reports
+/// errors of requests to another one. The returned request is null.
 fn send_wire(mode: Mode, wire: Arc<Wire>, message: &Envelope) -> Result<Active, Error> {
     let Envelope { peer, tag, comm, .. } = *message;
     let send = match mode {

@@ -4,21 +4,16 @@ use crate::handlers::recv;
 use crate::handlers::send::{self, By};
 use crate::messages::error::{Error, raise};
 use crate::mpi::arguments::{self, Out};
-use crate::mpi::real;
 use crate::mpi::span::{Envelope, Span};
-use crate::mpi::sys::*;
-use crate::operations::active::Active;
-use crate::operations::persistent::Mode;
-use crate::operations::state::Shim;
+use crate::mpi::{real, sys::*};
+use crate::operations::{active::Active, persistent::Mode, state::Shim};
 use crate::progress;
 use mpress::waiting;
 use mpress_record::CallKind;
-use std::ffi::c_int;
 
-/// Whether either half is to be done here, as a frame or packed, and the MPI will refuse neither. The MPI
-/// checks all arguments before it starts anything, while we start one half before the other; so calls that it
-/// refuses are passed on to it. The communicator of a half that needs nothing of us is valid, since the other
-/// half has the same.
+/// Whether either half is to be done here, as a frame or packed, and the MPI will refuse neither. The MPI checks all arguments before it starts
+/// anything, while we start one half before the other; so calls that it refuses are passed on to it. The communicator of a half that needs nothing of
+/// us is valid, since the other half has the same.
 fn ours(shim: &Shim, out: &Envelope, into: &Envelope) -> bool {
     let sends = shim.candidate(out).is_ok();
     let receives = into.span.bytes().is_some_and(|len| shim.meets_frames(into, len).is_some());
@@ -105,8 +100,8 @@ fn nonblocking(
     progress::hand_out(shim, into.comm, started, request)
 }
 
-/// Starts both halves. `detached`: the message sent is copied before anything can be received; `blocking`:
-/// the call itself reports errors of the receive, otherwise the completion call does.
+/// Starts both halves. `detached`: the message sent is copied before anything can be received; `blocking`: the call itself reports errors of the
+/// receive, otherwise the completion call does.
 fn start(
     shim: &Shim,
     out: &Envelope,
@@ -134,8 +129,7 @@ fn start(
     }
 }
 
-/// Cancels a receive whose other half could not be started: it must not match a later message, nor write to
-/// memory that is no longer lent.
+/// Cancels a receive whose other half could not be started: it must not match a later message, nor write to memory that is no longer lent.
 fn withdraw(shim: &Shim, mut receive: Active) {
     // SAFETY: our own request.
     unsafe { real::MPI_Cancel(&raw mut receive.operation.request) };

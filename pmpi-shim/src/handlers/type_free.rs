@@ -1,8 +1,6 @@
 //! `MPI_Type_free`, after the layer has dropped what it keeps for the datatype.
 
-use crate::mpi::arguments;
-use crate::mpi::predefined;
-use crate::mpi::span::is_valid;
+use crate::mpi::{arguments, predefined, span::is_valid};
 use crate::operations::state::Shim;
 use std::ffi::c_int;
 

@@ -1,25 +1,19 @@
-//! Measures the network for `mpress calibrate`, which loads this library as a plugin, so that the command
-//! itself needs no MPI.
+//! Measures the network for `mpress calibrate`, which loads this library as a plugin, so that the command itself needs no MPI.
 //!
-//! It exports functions that are not MPI's: [`mpress_calibrate_2_begin`], [`mpress_calibrate_2_network`] and
-//! [`mpress_calibrate_2_end`], called in this order by every rank. Their number changes with their
-//! arguments, so that those of command and shim agree. No calls are intercepted meanwhile. Errors of the MPI
-//! end the job with the MPI's own message, by the default error handler.
+//! It exports functions that are not MPI's: [`mpress_calibrate_2_begin`], [`mpress_calibrate_2_network`] and [`mpress_calibrate_2_end`], called in
+//! this order by every rank. Their number changes with their arguments, so that those of command and shim agree. No calls are intercepted meanwhile.
+//! Errors of the MPI end the job with the MPI's own message, by the default error handler.
 //!
-//! Ranks with nothing to send sleep while they wait: where there are more ranks than cores, a spinning rank
-//! takes time from the others.
+//! Ranks with nothing to send sleep while they wait: where there are more ranks than cores, a spinning rank takes time from the others.
 
 use crate::job::handshake::{Agreement, handshake};
 use crate::mpi::channel::{count, test};
-use crate::mpi::sys::*;
-use crate::mpi::{inside, open, real};
+use crate::mpi::{inside, open, real, sys::*};
 use mpress::Settings;
 use mpress::network::by_node;
 use mpress::network::survey::{LONGEST, Messages, Neighbours, survey};
-use std::ffi::{c_int, c_void};
-use std::ptr;
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
+use std::{ptr, sync::OnceLock};
 
 /// This rank's location. The command has the same struct in `cli/src/calibrate/plugin.rs`.
 #[repr(C)]
@@ -29,8 +23,7 @@ struct Place {
     nodes: c_int,
 }
 
-/// Callback for a figure of [`survey`]: what it is, the length of its messages, and its value. The first
-/// argument is the caller's context.
+/// Callback for a figure of [`survey`]: what it is, the length of its messages, and its value. The first argument is the caller's context.
 type Hear = unsafe extern "C" fn(*mut c_void, what: c_int, bytes: u64, value: f64);
 
 /// This rank, and the node of each rank; set by `begin`.
@@ -71,8 +64,7 @@ unsafe extern "C" fn mpress_calibrate_2_begin(place: *mut Place) -> c_int {
     }
 }
 
-/// Measures the network, if there are several nodes. On rank 0, `hear` is called for each figure as soon as
-/// it is known.
+/// Measures the network, if there are several nodes. On rank 0, `hear` is called for each figure as soon as it is known.
 ///
 /// # Safety
 /// `hear` must be callable with `context`.
@@ -153,8 +145,7 @@ fn share(mine: f64, ranks: usize) -> Result<Vec<f64>, c_int> {
     const DEEPEST: Duration = Duration::from_millis(10);
     let (mut all, bytes, mut request) = (vec![0.0_f64; ranks], count(size_of::<f64>())?, REQUEST_NULL);
     let start = Instant::now();
-    // SAFETY: a send buffer of one number and a receive buffer of one per rank; both live until the request
-    // is complete.
+    // SAFETY: a send buffer of one number and a receive buffer of one per rank; both live until the request is complete.
     unsafe {
         let (mine, all) = ((&raw const mine).cast(), all.as_mut_ptr().cast());
         ok(PMPI_Iallgather(mine, bytes, BYTE, all, bytes, BYTE, COMM_WORLD, &raw mut request))?;

@@ -1,16 +1,12 @@
 //! The end of the job: the report in `MPI_Finalize`, and the record of decisions.
 
 use crate::job::profile;
-use crate::messages::streams::Arriving;
-use crate::messages::uncompressed;
-use crate::mpi::span::ask_with;
-use crate::mpi::sys::*;
-use crate::operations::state;
-use crate::operations::state::Shim;
+use crate::messages::{streams::Arriving, uncompressed};
+use crate::mpi::{span::ask_with, sys::*};
+use crate::operations::{state, state::Shim};
 use mpress::report::{About, InMpi, JobReport, Prediction, Share, communicators, program_name};
 use mpress::{Engine, Predict, Record, Settings};
 use mpress_record::Recorded;
-use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -27,8 +23,7 @@ pub(crate) struct Job {
     pub(crate) nodes: usize,
     /// Whether the program's calls are measured: on all ranks or on none.
     pub(crate) measures: bool,
-    /// Whether any rank has a report or a record of decisions to make. If so, all ranks take part in the
-    /// sums, even if only rank 0 uses them.
+    /// Whether any rank has a report or a record of decisions to make. If so, all ranks take part in the sums, even if only rank 0 uses them.
     pub(crate) wants_words: bool,
 }
 
@@ -82,8 +77,8 @@ fn after_the_world() {
     }
 }
 
-/// Number of sessions that have not ended (MPI 4.0, chapter 11): a process may end its world, and go on with
-/// the communicators of a session. Frames still come on them.
+/// Number of sessions that have not ended (MPI 4.0, chapter 11): a process may end its world, and go on with the communicators of a session. Frames
+/// still come on them.
 static SESSIONS: AtomicUsize = AtomicUsize::new(0);
 
 pub(crate) fn session_beginning(pass: impl FnOnce() -> c_int) -> c_int {
@@ -96,8 +91,7 @@ pub(crate) fn session_beginning(pass: impl FnOnce() -> c_int) -> c_int {
 
 /// `MPI_Session_finalize`. The last one that outlives the world ends the shim, while the MPI is still usable.
 pub(crate) fn session_ending(pass: impl FnOnce() -> c_int) -> c_int {
-    // Before the call: some MPIs end the world in it. A session that began while calls bypassed the shim was
-    // not counted.
+    // Before the call: some MPIs end the world in it. A session that began while calls bypassed the shim was not counted.
     let one_less = |sessions: usize| sessions.checked_sub(1);
     let before = SESSIONS.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_less);
     if before == Ok(1) {
@@ -119,16 +113,14 @@ fn end() {
     }
 }
 
-/// Waits for all ranks; all of them call `MPI_Finalize`, so all arrive here. MPICH 4.0 over UCX and TCP hangs
-/// there if a rank that has nothing left to send ends before another (pmodels/mpich#6596). Our messages at
-/// the start and for the sums would make that more likely.
+/// Waits for all ranks; all of them call `MPI_Finalize`, so all arrive here. MPICH 4.0 over UCX and TCP hangs there if a rank that has nothing left
+/// to send ends before another (pmodels/mpich#6596). Our messages at the start and for the sums would make that more likely.
 fn leave_together() {
     // SAFETY: a communicator of all ranks, each of which is here.
     let _ended_anyway = unsafe { PMPI_Barrier(all_ranks()) };
 }
 
-/// Waits for messages that belong to no request of the program; returns whether any are left, which the MPI
-/// still reads.
+/// Waits for messages that belong to no request of the program; returns whether any are left, which the MPI still reads.
 pub(crate) fn end_messages(shim: &Shim) -> bool {
     shim.requests.wait(shim);
     shim.unexpected.forget_all(shim, &shim.requests);
@@ -160,8 +152,8 @@ pub(crate) fn keep_link(engine: &Engine) {
     }
 }
 
-/// Sums the counters of all ranks; rank 0 prints the report or writes it to its file, if asked to. All ranks
-/// take part: the others may not know whether rank 0 was asked to.
+/// Sums the counters of all ranks; rank 0 prints the report or writes it to its file, if asked to. All ranks take part: the others may not know
+/// whether rank 0 was asked to.
 fn report(job: &Job, engine: &Engine, mut ahead: [u64; 4]) {
     let settings = &job.settings;
     let mut sum = Share::of(engine);
@@ -239,8 +231,7 @@ fn recorded(job: &Job, here: &Recorded) {
     }
 }
 
-/// A communicator of all ranks: the layer's own, if there is one. On the program's, messages of a collective
-/// that failed may be left over.
+/// A communicator of all ranks: the layer's own, if there is one. On the program's, messages of a collective that failed may be left over.
 fn all_ranks() -> MPI_Comm {
     let own = state::shared().map(|shim| shim.private.comm);
     own.filter(|comm| *comm != COMM_NULL).unwrap_or(COMM_WORLD)

@@ -1,11 +1,9 @@
 //! The handshake of all ranks: whether they may send each other frames, and where they run.
 
 use crate::mpi::channel::{count, test};
-use crate::mpi::fatal;
-use crate::mpi::sys::*;
+use crate::mpi::{fatal, sys::*};
 use mpress::job::{self, Agreed, LARGEST};
 use mpress::{Settings, SettingsError};
-use std::ffi::c_int;
 use std::mem::ManuallyDrop;
 use std::time::{Duration, Instant};
 
@@ -17,15 +15,14 @@ const SPIN: Duration = Duration::from_millis(100);
 
 /// The result of the handshake.
 pub(crate) enum Agreement {
-    /// All ranks are alike: what they have in common, for each rank the lowest rank on its node, and a number
-    /// of the hosts ([`job::place`]).
+    /// All ranks are alike: what they have in common, for each rank the lowest rank on its node, and a number of the hosts ([`job::place`]).
     Reached(Agreed, Vec<c_int>, u64),
     /// The ranks are not alike, for this reason.
     Doubtful(String),
 }
 
-/// Determines whether all ranks agree, and where they run, and draws the mark. A rank with a doubt of its own
-/// does not agree. Without `patience` it waits without a limit.
+/// Determines whether all ranks agree, and where they run, and draws the mark. A rank with a doubt of its own does not agree. Without `patience` it
+/// waits without a limit.
 pub(crate) fn handshake(
     comm: MPI_Comm,
     settings: &Result<Settings, SettingsError>,
@@ -36,8 +33,8 @@ pub(crate) fn handshake(
     let said = job::proposal(settings.as_ref().ok().filter(|_| doubt.is_none()));
     let place = usize::try_from(rank).map_err(|_| ERR_INTERN)?;
     let ranks = usize::try_from(size).map_err(|_| ERR_INTERN)?;
-    // The words of the handshake, then a word for the host of each rank. This rank leaves those of others at
-    // the largest value, which never is the minimum.
+    // The words of the handshake, then a word for the host of each rank. This rank leaves those of others at the largest value, which never is the
+    // minimum.
     let mut words = said.to_vec();
     words.extend((0..ranks).map(|at| if at == place { job::host() } else { LARGEST }));
     let count = count(words.len())?;
@@ -64,8 +61,7 @@ pub(crate) fn handshake(
     })
 }
 
-/// Waits until all ranks have answered. After `patience` the others are assumed to run without the shim,
-/// which is an error.
+/// Waits until all ranks have answered. After `patience` the others are assumed to run without the shim, which is an error.
 fn wait_for_all(mut request: MPI_Request, rank: c_int, patience: Duration) -> Result<(), c_int> {
     let start = Instant::now();
     // Only ranks 0 and 1 print, since thousands may wait. Rank 1 prints later, in case rank 0 is missing.

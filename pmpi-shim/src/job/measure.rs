@@ -1,10 +1,7 @@
 //! The messages with which the engine measures the network.
 
-use crate::mpi::channel::Channel;
-use crate::mpi::fatal;
-use crate::mpi::sys::*;
+use crate::mpi::{channel::Channel, fatal, sys::*};
 use mpress::network::Exchange;
-use std::ffi::c_int;
 
 /// Sends them over a communicator of all ranks that has no other traffic.
 pub(crate) struct Messages {
@@ -40,8 +37,7 @@ impl Exchange for Messages {
     fn sums(&mut self, numbers: [u64; 2]) -> Result<[u64; 2], c_int> {
         let (mut sums, mut request) = ([0_u64; 2], REQUEST_NULL);
         let (from, to) = (numbers.as_ptr().cast(), sums.as_mut_ptr().cast());
-        // SAFETY: two numbers and valid output pointers, which live until the operation is complete, or the
-        // job ends.
+        // SAFETY: two numbers and valid output pointers, which live until the operation is complete, or the job ends.
         let code = unsafe { PMPI_Iallreduce(from, to, 2, UINT64_T, SUM, self.comm, &raw mut request) };
         fatal::await_all(ok(code).map(|()| request));
         Ok(sums)

@@ -1,5 +1,4 @@
-//! Measures how long the program spends in wrapped calls, for the report: by call, by communicator and by
-//! peer.
+//! Measures how long the program spends in wrapped calls, for the report: by call, by communicator and by peer.
 
 mod about;
 
@@ -7,11 +6,8 @@ pub(crate) use about::About;
 
 use crate::mpi::stack::{self, Earlier};
 use mpress::report::Tables;
-use std::cell::Cell;
-use std::ffi::c_int;
-use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::Instant;
+use std::{cell::Cell, ffi::c_int, sync::MutexGuard, time::Instant};
 
 // `CALLS`: the names of the wrapped calls, without large-count forms.
 include!(concat!(env!("OUT_DIR"), "/names.rs"));
@@ -36,9 +32,8 @@ pub(crate) struct Measured {
     start: Instant,
 }
 
-/// Measures the call with this index in [`CALLS`], which is `about` this, unless it is made within another
-/// call: by the MPI, or by an error handler of the program. Inlined, so that the place on the stack is the
-/// caller's.
+/// Measures the call with this index in [`CALLS`], which is `about` this, unless it is made within another call: by the MPI, or by an error handler
+/// of the program. Inlined, so that the place on the stack is the caller's.
 #[inline(always)]
 #[must_use]
 pub(crate) fn in_call(call: usize, about: impl FnOnce() -> About) -> Option<Measured> {

@@ -1,14 +1,9 @@
-//! A job without frames, such as one on a single node: calls bypass the shim until the program commits a
-//! datatype that the shim packs faster than the MPI. Then the shim becomes active in this process, without
-//! telling others: it sends ordinary messages.
+//! A job without frames, such as one on a single node: calls bypass the shim until the program commits a datatype that the shim packs faster than the
+//! MPI. Then the shim becomes active in this process, without telling others: it sends ordinary messages.
 
 use crate::messages::datatypes;
-use crate::mpi::arguments::Out;
-use crate::mpi::nested;
-use crate::mpi::symbol;
-use crate::mpi::sys::*;
+use crate::mpi::{arguments::Out, nested, symbol, sys::*};
 use crate::operations::state::{self, Shim};
-use std::ffi::c_int;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 

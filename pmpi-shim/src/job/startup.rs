@@ -1,37 +1,24 @@
 //! The handshake after `MPI_Init`.
 //!
-//! Frames are used only if the handshake finds all ranks of the world alike ([`mpress::job`]). A rank with
-//! invalid settings sends an invalid word, so that all ranks pass their calls on.
+//! Frames are used only if the handshake finds all ranks of the world alike ([`mpress::job`]). A rank with invalid settings sends an invalid word, so
+//! that all ranks pass their calls on.
 
 use crate::job::finish::{self, Job};
 use crate::job::handshake::{Agreement, handshake};
-use crate::job::measure;
-use crate::job::profile;
-use crate::job::standby;
-use crate::messages::agreed::Private;
-use crate::messages::context::Context;
+use crate::job::{measure, profile, standby};
 use crate::messages::datatypes::{self, Datatypes};
-use crate::messages::error::raise;
-use crate::messages::peers;
-use crate::messages::recorder::Recorder;
-use crate::messages::streams::Streams;
-use crate::messages::world::World;
-use crate::mpi::arguments::Out;
-use crate::mpi::family::Family;
-use crate::mpi::identity;
-use crate::mpi::predefined;
-use crate::mpi::span::ask_with;
-use crate::mpi::symbol;
-use crate::mpi::sys::*;
+use crate::messages::{
+    agreed::Private, context::Context, error::raise, peers, recorder::Recorder, streams::Streams,
+    world::World,
+};
+use crate::mpi::{arguments::Out, family::Family, identity, predefined, span::ask_with, symbol, sys::*};
 use crate::operations::prefetch::Prefetch;
 use crate::operations::state::{self, Shim};
 use mpress::report::{Ahead, program_name};
 use mpress::{Engine, Knowledge, Mark, Pending, SameNode, Settings, SettingsError, Strategy};
 use mpress_record::Run;
-use std::ffi::{c_int, c_void};
-use std::ptr;
 use std::sync::{Arc, Mutex, Once, OnceLock};
-use std::time::Instant;
+use std::{ptr, time::Instant};
 
 /// Setting of UCX: the message length from which on it uses the rendezvous protocol.
 const UCX_THRESHOLD: &str = "UCX_RNDV_THRESH";
@@ -45,15 +32,13 @@ pub(crate) fn starting(init: impl FnOnce() -> c_int) -> c_int {
     let wanted = settings.as_ref().ok().filter(|settings| !settings.disable);
     let for_the_mpi = wanted.and_then(setting_of_the_mpi);
     if let Some((name, value)) = for_the_mpi {
-        // SAFETY: programs call this before they start threads that read the environment; MPIs change it in
-        // the same call.
+        // SAFETY: programs call this before they start threads that read the environment; MPIs change it in the same call.
         unsafe { std::env::set_var(name, value) };
     }
     let code = init();
     if let Some((name, _)) = for_the_mpi {
         // Programs that this one starts must not inherit it.
-        // SAFETY: as above. Threads of the MPI may read the environment: the C library moves entries of its
-        // list, and frees nothing.
+        // SAFETY: as above. Threads of the MPI may read the environment: the C library moves entries of its list, and frees nothing.
         unsafe { std::env::remove_var(name) };
     }
     if code != SUCCESS || finish::JOB.get().is_some() {
@@ -75,8 +60,7 @@ fn setting_of_the_mpi(settings: &Settings) -> Option<(&'static str, &'static str
         Family::Mpich if settings.strategy != Strategy::Off && settings.streams != mpress::Streams::Off => {
             (UCX_THRESHOLD, "128k")
         }
-        // By default a rank accepts its first connection up to 10 ms late, and each step of the handshake
-        // makes one.
+        // By default a rank accepts its first connection up to 10 ms late, and each step of the handshake makes one.
         Family::OpenMpi => (OPEN_MPI_TICK, "100"),
         _ => return None,
     };
@@ -139,8 +123,7 @@ pub(crate) fn name_unknown(settings: &Settings, rank: c_int) {
     }
 }
 
-/// Tells the plans of datatypes what the heuristics say of this machine's memory. If their file cannot be
-/// used, rank 0 says why.
+/// Tells the plans of datatypes what the heuristics say of this machine's memory. If their file cannot be used, rank 0 says why.
 pub(crate) fn describe_machine(settings: &Settings, rank: c_int) {
     if let Err(error) = datatypes::use_heuristics(settings)
         && rank == 0
@@ -192,9 +175,8 @@ fn make_recorder(world: &World, settings: &Settings) -> Option<Recorder> {
     Recorder::start(settings, &run, world.node(world.rank) == Some(world.rank))
 }
 
-/// `MPI_Finalize` first deletes the attributes of `MPI_COMM_SELF`, the latest first. Ours is older than any
-/// of the program's, so it is deleted last: the program's own callbacks may still send messages, with the
-/// shim active.
+/// `MPI_Finalize` first deletes the attributes of `MPI_COMM_SELF`, the latest first. Ours is older than any of the program's, so it is deleted last:
+/// the program's own callbacks may still send messages, with the shim active.
 fn be_called_at_the_end() -> Result<(), c_int> {
     let mut keyval = KEYVAL_INVALID;
     let (copy, delete, nothing) = (Some(not_copied as _), Some(finish::finish as _), ptr::null_mut());

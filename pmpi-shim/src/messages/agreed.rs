@@ -1,9 +1,7 @@
-//! What the ranks of a communicator agree on so that all of them make a collective in the same way, here or
-//! by the MPI; and the tag of its messages.
+//! What the ranks of a communicator agree on so that all of them make a collective in the same way, here or by the MPI; and the tag of its messages.
 //!
-//! All ranks count the same calls, so their decisions are equal. A call takes one decision, and takes it
-//! last: when the MPI is known to accept this rank's arguments. So a refused call has changed nothing, and
-//! the rank may make it again.
+//! All ranks count the same calls, so their decisions are equal. A call takes one decision, and takes it last: when the MPI is known to accept this
+//! rank's arguments. So a refused call has changed nothing, and the rank may make it again.
 
 mod private;
 mod turn;
@@ -12,10 +10,8 @@ pub(crate) use mpress::race::Way;
 pub(crate) use private::Private;
 pub(crate) use turn::{Here, Raced, Turn};
 
-use crate::mpi::arguments::Out;
-use crate::mpi::sys::*;
+use crate::mpi::{arguments::Out, sys::*};
 use mpress::race::{Outcome, Race};
-use std::ffi::c_int;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use turn::Of;
@@ -23,8 +19,7 @@ use turn::Of;
 /// State of a communicator for the layer's collectives.
 #[derive(Default)]
 pub(crate) struct Collectives {
-    /// The tag of their messages, once the ranks have agreed on it. `None`: no tag is available, so these
-    /// collectives are left to the MPI.
+    /// The tag of their messages, once the ranks have agreed on it. `None`: no tag is available, so these collectives are left to the MPI.
     tag: OnceLock<Option<c_int>>,
     /// Whether a collective that needs no tag has been made.
     begun: AtomicBool,
@@ -58,12 +53,10 @@ impl How {
 pub(crate) enum By<'a> {
     /// Whether the communicator has a tag. If it has none yet, the ranks agree on one in a blocking call.
     Tag,
-    /// Whether the communicator has a tag already: a rank with a short block may be far ahead, and must not
-    /// wait for the others.
+    /// Whether the communicator has a tag already: a rank with a short block may be far ahead, and must not wait for the others.
     EarlierTag,
-    /// A vote on whether any rank has a long block to send, since no rank knows the lengths of all blocks.
-    /// The function says whether this rank has one. The outcome holds for some calls. A vote makes ranks wait
-    /// for each other, which a nonblocking call must not do; it uses the last outcome.
+    /// A vote on whether any rank has a long block to send, since no rank knows the lengths of all blocks. The function says whether this rank has
+    /// one. The outcome holds for some calls. A vote makes ranks wait for each other, which a nonblocking call must not do; it uses the last outcome.
     Vote(&'a dyn Fn() -> bool),
     /// What has been fastest for blocking calls of this sort; the number of bytes of this one.
     Race(Raced, usize),
@@ -75,8 +68,7 @@ impl Collectives {
         self.tag.get_or_init(|| Some(private::WORLD));
     }
 
-    /// Decides about a collective. To be called once for each call, on all ranks, if the MPI does not refuse
-    /// the call.
+    /// Decides about a collective. To be called once for each call, on all ranks, if the MPI does not refuse the call.
     ///
     /// # Errors
     /// The ranks could not agree; the MPI has called the communicator's error handler.
@@ -104,8 +96,7 @@ impl Collectives {
         Ok(Turn { way, here, of })
     }
 
-    /// Decides about a blocking broadcast or all-gather. `in_chunks`: how to decide if its blocks may go in
-    /// chunks, for which a tag is needed.
+    /// Decides about a blocking broadcast or all-gather. `in_chunks`: how to decide if its blocks may go in chunks, for which a tag is needed.
     ///
     /// # Errors
     /// As for `decide`.
@@ -128,9 +119,8 @@ impl Collectives {
         }
     }
 
-    /// The tag of the communicator, if this call can have one. Agreeing on it makes all ranks wait for each
-    /// other, which a nonblocking collective must not do; nonblocking collectives before the first blocking
-    /// one are left to the MPI.
+    /// The tag of the communicator, if this call can have one. Agreeing on it makes all ranks wait for each other, which a nonblocking collective
+    /// must not do; nonblocking collectives before the first blocking one are left to the MPI.
     fn tag(&self, private: &Private, how: How) -> Result<Option<c_int>, c_int> {
         if let (None, How::Blocking(comm)) = (self.tag.get(), how) {
             let agreed = private.agree(comm);
@@ -147,8 +137,8 @@ impl Collectives {
         *self.tag.get()?
     }
 
-    /// Counts a blocking collective that needs no tag. The second such call agrees on a tag, for nonblocking
-    /// collectives that may follow; for a communicator that is used once, agreement is not worth its cost.
+    /// Counts a blocking collective that needs no tag. The second such call agrees on a tag, for nonblocking collectives that may follow; for a
+    /// communicator that is used once, agreement is not worth its cost.
     fn prepare(&self, private: &Private, comm: MPI_Comm) -> Result<(), c_int> {
         if self.tag.get().is_none() && self.begun.swap(true, Ordering::Relaxed) {
             self.tag(private, How::Blocking(comm))?;

@@ -1,17 +1,12 @@
-//! What must be known about the job and the MPI to encode, send, receive and decode messages; complete after
-//! `MPI_Init`.
+//! What must be known about the job and the MPI to encode, send, receive and decode messages; complete after `MPI_Init`.
 
-use crate::messages::agreed::Private;
-use crate::messages::datatypes::Datatypes;
-use crate::messages::receive_memory::ReceiveMemory;
-use crate::messages::recorder::Recorder;
-use crate::messages::streams::Streams;
-use crate::messages::world::World;
-use crate::mpi::family::Family;
-use crate::mpi::sys::*;
+use crate::messages::{
+    agreed::Private, datatypes::Datatypes, receive_memory::ReceiveMemory, recorder::Recorder,
+    streams::Streams, world::World,
+};
+use crate::mpi::{family::Family, sys::*};
 use mpress::report::Ahead;
 use mpress::{Engine, Pending, Reduce, Strategy};
-use std::ffi::c_int;
 use std::sync::{Arc, Mutex};
 
 /// That knowledge, and the memory of pending receives.

@@ -1,15 +1,13 @@
-//! The program's derived datatypes, decoded for `mpress-datatype` once, and kept as an attribute of the
-//! handle until that is freed; and the machine for which they are packed.
+//! The program's derived datatypes, decoded for `mpress-datatype` once, and kept as an attribute of the handle until that is freed; and the machine
+//! for which they are packed.
 
 mod decode;
 
-use crate::mpi::span::OwnedType;
-use crate::mpi::sys::*;
+use crate::mpi::{span::OwnedType, sys::*};
 use decode::Decoder;
 use mpress::knowledge::{KnowledgeError, Memory};
 use mpress::{Kind, Settings};
 use mpress_datatype::{Datatype, Machine, Plan};
-use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -34,8 +32,7 @@ pub(crate) type Kept = Option<Known>;
 /// Decodes and keeps datatypes.
 pub(crate) struct Datatypes {
     keyval: c_int,
-    /// Held while a datatype is decoded: the value kept by another thread must not be replaced while it is
-    /// used.
+    /// Held while a datatype is decoded: the value kept by another thread must not be replaced while it is used.
     turn: Mutex<()>,
 }
 
@@ -78,9 +75,8 @@ impl Datatypes {
 
     /// Drops what is kept for a valid handle that is about to be freed.
     ///
-    /// Otherwise the MPI does it when the last message with the datatype has been sent. MPICH does that
-    /// inside the network library, and releases its lock to call [`deleted`], so that another thread enters
-    /// the network library, too.
+    /// Otherwise the MPI does it when the last message with the datatype has been sent. MPICH does that inside the network library, and releases its
+    /// lock to call [`deleted`], so that another thread enters the network library, too.
     pub(crate) fn forget(&self, datatype: MPI_Datatype) {
         if let Ok(Some(_)) = self.kept(datatype) {
             PMPI_Type_delete_attr(datatype, self.keyval);
@@ -108,16 +104,15 @@ impl Datatypes {
                 return Ok(None);
             }
             let kept = value.cast::<Kept>().cast_const();
-            // Only `keep` stores under our key, a leaked `Arc`; the attribute owns one count until `deleted`
-            // releases it, and the handle is live while the caller uses it.
+            // Only `keep` stores under our key, a leaked `Arc`; the attribute owns one count until `deleted` releases it, and the handle is live
+            // while the caller uses it.
             Arc::increment_strong_count(kept);
             Ok(Some(Arc::from_raw(kept)))
         }
     }
 }
 
-/// The attribute is deleted: a handle is about to be freed ([`Datatypes::forget`]), or the MPI frees one that
-/// the shim has not seen freed.
+/// The attribute is deleted: a handle is about to be freed ([`Datatypes::forget`]), or the MPI frees one that the shim has not seen freed.
 unsafe extern "C" fn deleted(_: MPI_Datatype, _: c_int, value: *mut c_void, _: *mut c_void) -> c_int {
     // SAFETY: the value of our attribute, which only `keep` stores: a leaked `Arc`, released once.
     drop(unsafe { Arc::from_raw(value.cast::<Kept>().cast_const()) });
@@ -127,9 +122,8 @@ unsafe extern "C" fn deleted(_: MPI_Datatype, _: c_int, value: *mut c_void, _: *
 /// Number of elements in a test message: as many as the columns of typical matrices.
 const MANY: usize = 1024;
 
-/// Whether one or many elements of a newly committed datatype are packed in an order other than that of the
-/// stream. This is called for each datatype even in jobs that may not need the shim, so long descriptions,
-/// which are unordered lists, are not examined.
+/// Whether one or many elements of a newly committed datatype are packed in an order other than that of the stream. This is called for each datatype
+/// even in jobs that may not need the shim, so long descriptions, which are unordered lists, are not examined.
 pub(crate) fn may_reorder(datatype: MPI_Datatype) -> bool {
     let known = Decoder::of_short_descriptions().decode(datatype);
     known.is_some_and(|known| {
@@ -138,13 +132,11 @@ pub(crate) fn may_reorder(datatype: MPI_Datatype) -> bool {
     })
 }
 
-/// The machine of this process. Plans are made before there is a layer, too ([`may_reorder`]), and several
-/// layers of a process are on one machine.
+/// The machine of this process. Plans are made before there is a layer, too ([`may_reorder`]), and several layers of a process are on one machine.
 static MACHINE: OnceLock<Machine> = OnceLock::new();
 
-/// Uses the figures of the memory file in the heuristics folder of these settings, if it has one, and the
-/// processor's own for all others. To be called before the first plan; of several layers in a process, the
-/// first decides.
+/// Uses the figures of the memory file in the heuristics folder of these settings, if it has one, and the processor's own for all others. To be
+/// called before the first plan; of several layers in a process, the first decides.
 ///
 /// # Errors
 /// If there is a file that cannot be used: then the figures stay the processor's own.

@@ -1,12 +1,9 @@
 //! Writes an arrived message to the program's buffer.
 
-use crate::messages::context::Context;
-use crate::messages::error::truncated;
+use crate::messages::{context::Context, error::truncated};
 use crate::mpi::span::Span;
 use mpress::{Buffer, FrameError, waiting};
-use std::ffi::c_int;
-use std::mem::MaybeUninit;
-use std::slice;
+use std::{ffi::c_int, mem::MaybeUninit, slice};
 
 /// Writes an arrived frame or plain message to `span`, and returns the length of the message in bytes.
 pub(crate) fn land(context: &Context, wire: &[u8], is_frame: bool, span: &Span) -> Result<usize, c_int> {

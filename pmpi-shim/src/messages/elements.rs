@@ -1,18 +1,11 @@
-//! The elements of a message in memory: their layout, copies of them, and byte spans for the MPI to send or
-//! receive.
+//! The elements of a message in memory: their layout, copies of them, and byte spans for the MPI to send or receive.
 
-use crate::messages::context::Context;
-use crate::messages::datatypes;
-use crate::mpi::device;
-use crate::mpi::predefined;
-use crate::mpi::real;
+use crate::messages::{context::Context, datatypes};
 use crate::mpi::span::{ByteSpan, Layout, Made, OwnedType, Span};
-use crate::mpi::sys::*;
+use crate::mpi::{device, predefined, real, sys::*};
 use mpress::Kind;
 use mpress_datatype::{Plan, Source, Target};
-use std::ffi::c_int;
-use std::ops::RangeInclusive;
-use std::ptr;
+use std::{ops::RangeInclusive, ptr};
 
 /// Shorter messages gain nothing; for longer ones each copy would need new memory from the system.
 const WORTH_A_COPY: RangeInclusive<usize> = 32 << 10..=64 << 20;
@@ -51,8 +44,7 @@ impl Context {
         (!device::is_device(first.cast())).then_some(plan)
     }
 
-    /// Whether the memory order of elements of `len` bytes differs from that of the stream, so that packing
-    /// them here is worth a copy.
+    /// Whether the memory order of elements of `len` bytes differs from that of the stream, so that packing them here is worth a copy.
     pub(crate) fn reordered(&self, span: &Span, len: usize) -> bool {
         WORTH_A_COPY.contains(&len) && self.plan(span).is_some_and(|plan| plan.reorders())
     }
@@ -67,9 +59,8 @@ impl Context {
         Some(unsafe { Span::new(span.ptr(), count, BYTE) })
     }
 
-    /// Whether the MPI refuses a span: a negative count, a datatype that is invalid or not committed, or
-    /// elements without memory (absolute addresses use `MPI_BOTTOM`). The MPI itself reports the error, in
-    /// the program's own call.
+    /// Whether the MPI refuses a span: a negative count, a datatype that is invalid or not committed, or elements without memory (absolute addresses
+    /// use `MPI_BOTTOM`). The MPI itself reports the error, in the program's own call.
     pub(crate) fn refused(&self, span: &Span) -> bool {
         if predefined::kind(span.datatype()).is_some() {
             return span.count() < 0 || span.ptr().is_null() && span.count() > 0;
@@ -83,8 +74,7 @@ impl Context {
         code != SUCCESS || is_nowhere && self.host_layout(datatype).contiguous
     }
 
-    /// A reference to the span's datatype, which the program may free while an operation is pending; `None`
-    /// for a predefined datatype.
+    /// A reference to the span's datatype, which the program may free while an operation is pending; `None` for a predefined datatype.
     pub(crate) fn hold(&self, span: &mut Span) -> Result<Option<OwnedType>, c_int> {
         if Made::of(span.datatype()).is_some_and(|made| made.combiner == COMBINER_NAMED) {
             return Ok(None);
@@ -103,8 +93,7 @@ impl Context {
     pub(crate) fn gather(&self, span: &Span, packed: &mut [u8]) -> Result<(), c_int> {
         if self.layout(span).contiguous && span.bytes() == Some(packed.len()) {
             let from = span.ptr().cast::<u8>();
-            // SAFETY: contiguous elements of this length, the span's own promise; `packed` is borrowed, so
-            // not among them.
+            // SAFETY: contiguous elements of this length, the span's own promise; `packed` is borrowed, so not among them.
             unsafe { ptr::copy_nonoverlapping(from, packed.as_mut_ptr(), packed.len()) };
             return Ok(());
         }
@@ -122,8 +111,7 @@ impl Context {
     pub(crate) fn scatter(&self, packed: &[u8], span: &Span) -> Result<(), c_int> {
         if self.layout(span).contiguous && span.bytes() >= Some(packed.len()) {
             let to = span.ptr().cast::<u8>();
-            // SAFETY: contiguous elements of at least this length, the span's own promise; `packed` is
-            // borrowed, so not among them.
+            // SAFETY: contiguous elements of at least this length, the span's own promise; `packed` is borrowed, so not among them.
             unsafe { ptr::copy_nonoverlapping(packed.as_ptr(), to, packed.len()) };
             return Ok(());
         }
@@ -137,8 +125,8 @@ impl Context {
         self.copy(&unsafe { packed.span() }, span)
     }
 
-    /// Copies elements by a message to ourselves. Unlike pack and unpack, this is correct for absolute
-    /// addresses, and for messages that end within an element.
+    /// Copies elements by a message to ourselves. Unlike pack and unpack, this is correct for absolute addresses, and for messages that end within an
+    /// element.
     pub(crate) fn copy(&self, from: &Span, to: &Span) -> Result<(), c_int> {
         let _turn = crate::locked(&self.own_turn);
         let (own, mut status) = (self.own_comm, empty_status());
@@ -159,8 +147,8 @@ impl Context {
         }
     }
 
-    /// Pieces of memory, in order, as one element at `MPI_BOTTOM`. The elements are bytes, since MPICH
-    /// reports a truncation if a message of bytes ends within a longer element.
+    /// Pieces of memory, in order, as one element at `MPI_BOTTOM`. The elements are bytes, since MPICH reports a truncation if a message of bytes
+    /// ends within a longer element.
     pub(crate) fn absolute(&self, pieces: &[(*mut u8, usize)]) -> Result<ByteSpan, c_int> {
         const GIBIBYTE: usize = 1 << 30;
         let (mut lengths, mut addresses, mut types) = (Vec::new(), Vec::new(), Vec::new());

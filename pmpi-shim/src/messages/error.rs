@@ -4,7 +4,6 @@ use crate::messages::context::Context;
 use crate::mpi::sys::*;
 use mpress::{Buffer, FrameError};
 use std::cell::Cell;
-use std::ffi::c_int;
 
 /// The code of an operation's error, and the communicator whose handler is to be called; null if none is.
 pub(crate) type Failure = (MPI_Comm, c_int);
@@ -40,9 +39,8 @@ pub(crate) fn called(code: c_int) -> Result<(), Error> {
     ok(code).map_err(Error::raised)
 }
 
-/// Calls the error handler of `comm`, if there is one and the MPI has not called it, and returns the code, as
-/// MPI does for its own errors. A layer without the shim only returns the code of an error that it found, and
-/// calls no handler.
+/// Calls the error handler of `comm`, if there is one and the MPI has not called it, and returns the code, as MPI does for its own errors. A layer
+/// without the shim only returns the code of an error that it found, and calls no handler.
 pub(crate) fn raise(comm: MPI_Comm, error: impl Into<Error>) -> c_int {
     let error = error.into();
     if cfg!(shim) && !error.raised && comm != COMM_NULL {
@@ -77,8 +75,7 @@ pub fn found() -> Option<Found> {
     FOUND.take()
 }
 
-/// The error of a message, with what was found wrong with it, kept until it is reported: maybe by another
-/// call, in another thread.
+/// The error of a message, with what was found wrong with it, kept until it is reported: maybe by another call, in another thread.
 pub(crate) struct Untold {
     code: c_int,
     found: Option<Found>,

@@ -2,17 +2,12 @@
 
 mod ending;
 
-use crate::messages::agreed::Collectives;
-use crate::messages::context::Context;
-use crate::mpi::family::Family;
-use crate::mpi::handle::Handle;
-use crate::mpi::sys::*;
+use crate::messages::{agreed::Collectives, context::Context};
+use crate::mpi::{family::Family, handle::Handle, sys::*};
 use mpress::{SHORTEST, Spread, Strategy};
-use std::cell::Cell;
-use std::ffi::{c_int, c_void};
-use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::{cell::Cell, ptr};
 
 pub(crate) use ending::Freeing;
 
@@ -30,8 +25,7 @@ pub(crate) struct Peers {
     pub(crate) number: OnceLock<u32>,
     /// The communicator's line in the report's table, once it has one.
     pub(crate) line: OnceLock<usize>,
-    /// The communicator's own strategy, if the program has given it one by an info: MPIs drop hints that they
-    /// do not know.
+    /// The communicator's own strategy, if the program has given it one by an info: MPIs drop hints that they do not know.
     strategy: OnceLock<Mutex<Strategy>>,
     /// Whether the program has freed the handle. Pending operations go on.
     freed: AtomicBool,
@@ -81,8 +75,7 @@ impl Peers {
         self.freed.load(Ordering::Acquire)
     }
 
-    /// Whether messages to or from this rank may be sent as frames. For `MPI_ANY_SOURCE`, whether those of
-    /// any rank may.
+    /// Whether messages to or from this rank may be sent as frames. For `MPI_ANY_SOURCE`, whether those of any rank may.
     pub(crate) fn frames_with(&self, rank: c_int) -> bool {
         if rank == ANY_SOURCE {
             return self.any;
@@ -138,8 +131,8 @@ static FREED: AtomicU64 = AtomicU64::new(0);
 type Of = (c_int, usize, u64);
 
 thread_local! {
-    /// The communicator that this thread has used last, and its attribute: programs use few, and asking the
-    /// MPI takes longer than all the rest of a short message.
+    /// The communicator that this thread has used last, and its attribute: programs use few, and asking the MPI takes longer than all the rest of a
+    /// short message.
     static LATEST: Cell<Option<(Of, *const Peers)>> = const { Cell::new(None) };
 }
 
@@ -176,15 +169,14 @@ impl Context {
                     LATEST.set(Some((of, peers)));
                 }
             }
-            // Only `make_peers` and `copied` store under our key, a leaked `Arc`; the attribute owns one
-            // count until `give_back` releases it, and the communicator is live while the caller uses it.
+            // Only `make_peers` and `copied` store under our key, a leaked `Arc`; the attribute owns one count until `give_back` releases it, and the
+            // communicator is live while the caller uses it.
             Arc::increment_strong_count(peers);
             Ok(Some(Arc::from_raw(peers)))
         }
     }
 
-    /// Determines the peers and keeps them. One thread at a time: the value kept by another thread must not
-    /// be replaced.
+    /// Determines the peers and keeps them. One thread at a time: the value kept by another thread must not be replaced.
     fn make_peers(&self, comm: MPI_Comm) -> Option<Arc<Peers>> {
         let _turn = crate::locked(&self.peers_turn);
         if let Some(peers) = self.kept_peers(comm).ok()? {
@@ -204,8 +196,7 @@ impl Context {
         Some(peers)
     }
 
-    /// The peers for a collective; the result is the same on all ranks. Collectives on inter-communicators
-    /// are left to the MPI.
+    /// The peers for a collective; the result is the same on all ranks. Collectives on inter-communicators are left to the MPI.
     pub(crate) fn collective_peers(&self, comm: MPI_Comm) -> Option<Arc<Peers>> {
         if self.strategy == Strategy::Off {
             return None;
@@ -218,9 +209,8 @@ impl Context {
         self.collective_peers(comm).filter(|peers| peers.has(root))
     }
 
-    /// Finds the peers. A communicator with a process from outside this job's world (spawned, connected) has
-    /// none, since such a process took no part in the handshake. All members get the same result, from local
-    /// data.
+    /// Finds the peers. A communicator with a process from outside this job's world (spawned, connected) has none, since such a process took no part
+    /// in the handshake. All members get the same result, from local data.
     fn find_peers(&self, comm: MPI_Comm) -> Option<Peers> {
         let mut inter = 0;
         ok(PMPI_Comm_test_inter(comm, &mut inter)).ok()?;
@@ -250,9 +240,8 @@ impl Context {
     }
 }
 
-/// The copy callback of the attribute: a duplicate has the communicator's own strategy, as it has its hints
-/// (MPI 4.0, section 7.4.2). If there is none, nothing is copied, and the duplicate finds its peers when they
-/// are needed.
+/// The copy callback of the attribute: a duplicate has the communicator's own strategy, as it has its hints (MPI 4.0, section 7.4.2). If there is
+/// none, nothing is copied, and the duplicate finds its peers when they are needed.
 pub(crate) unsafe extern "C" fn copied(
     _: MPI_Comm,
     _: c_int,
@@ -276,8 +265,7 @@ pub(crate) unsafe extern "C" fn copied(
     SUCCESS
 }
 
-/// Gives back the peers that a communicator, which is being freed, keeps as an attribute; returns whether it
-/// may still be used.
+/// Gives back the peers that a communicator, which is being freed, keeps as an attribute; returns whether it may still be used.
 ///
 /// # Safety
 /// `kept` must be the attribute's value, which is released once.

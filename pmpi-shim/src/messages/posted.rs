@@ -1,7 +1,6 @@
 //! A receive that may bring a frame. It is posted in place of the program's, and decoded when it completes.
 //!
-//! A frame is shorter than its message, so it fits the program's buffer. It is moved out of the buffer and
-//! decoded into it.
+//! A frame is shorter than its message, so it fits the program's buffer. It is moved out of the buffer and decoded into it.
 
 mod ahead;
 mod bounce;
@@ -9,18 +8,14 @@ mod finish;
 
 pub(crate) use bounce::Bounce;
 
-use crate::messages::context::Context;
-use crate::messages::error::truncated;
 use crate::messages::peers::{Origin, Peers};
 use crate::messages::receive_memory::{Claim, Memory};
 use crate::messages::streams::{Arriving, Target};
-use crate::mpi::operation::Look;
+use crate::messages::{context::Context, error::truncated};
 use crate::mpi::span::{ByteSpan, Envelope, OwnedType, Span, received_bytes};
-use crate::mpi::sys::*;
+use crate::mpi::{operation::Look, sys::*};
 use mpress::{Buffer, waiting};
-use std::ffi::c_int;
-use std::sync::Arc;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 /// A posted receive, kept until it completes.
 pub(crate) struct Posted {
@@ -53,8 +48,7 @@ enum Came {
 
 /// The buffer that the MPI writes to.
 enum Place {
-    /// The program's buffer, as these bytes if it is contiguous. It has no claim if nothing else is received
-    /// meanwhile, or if memory was short.
+    /// The program's buffer, as these bytes if it is contiguous. It has no claim if nothing else is received meanwhile, or if memory was short.
     Program(Option<ByteSpan>, Option<Claim>),
     /// Our own buffer, whose content is then moved to the program's.
     Bounce(Bounce),
@@ -79,8 +73,7 @@ impl Posted {
         let ends_anywhere = || context.family.takes_partial_elements() || !peers.frames_with(message.peer);
         let is_faster = || context.received.has_room(capacity) && context.reordered(&memory.span, capacity);
         let mut by_elements = !memory.contiguous && (!ends_anywhere() || is_faster());
-        // Longer ones in a GPU's memory would need absolute addresses, for which an MPI cannot tell whose
-        // memory they are.
+        // Longer ones in a GPU's memory would need absolute addresses, for which an MPI cannot tell whose memory they are.
         if by_elements
             && c_int::try_from(capacity).is_ok()
             && let Some(bytes) = memory.as_bytes(context)
@@ -96,8 +89,7 @@ impl Posted {
                 (claim, free)
             }
         };
-        // Without memory for the buffer, a frame becomes an error of the MPI, or is damaged; but its sender
-        // does not wait for ever.
+        // Without memory for the buffer, a frame becomes an error of the MPI, or is damaged; but its sender does not wait for ever.
         let bounce = if free { None } else { Bounce::new(context, capacity)? };
         let place = bounce.map_or(Place::Program(bytes, claim), Place::Bounce);
         Ok(Self { place, memory, peers, comm: message.comm, came: None, ahead: None, _held: held })
@@ -120,8 +112,8 @@ impl Posted {
         }
     }
 
-    /// Decodes what has come of a message in chunks, once `look` says that the MPI has received its head.
-    /// Returns whether the whole message has come, so that the request may be completed.
+    /// Decodes what has come of a message in chunks, once `look` says that the MPI has received its head. Returns whether the whole message has come,
+    /// so that the request may be completed.
     pub(crate) fn advance(&mut self, context: &Context, look: impl FnOnce() -> Look) -> bool {
         if self.came.is_none() {
             // A smaller buffer has no room for a message in chunks.

@@ -1,7 +1,6 @@
-//! Pending receives that the MPI writes directly to the program's memory. A frame stays there until it is
-//! decoded, so nothing else may be written there before. Where receives share memory, later ones use our own
-//! buffer ([`ReceiveMemory::claim`]), and their messages are kept until nothing is pending there any more
-//! ([`ReceiveMemory::keep`]). `README.md`, "Receives that share memory", says why.
+//! Pending receives that the MPI writes directly to the program's memory. A frame stays there until it is decoded, so nothing else may be written
+//! there before. Where receives share memory, later ones use our own buffer ([`ReceiveMemory::claim`]), and their messages are kept until nothing is
+//! pending there any more ([`ReceiveMemory::keep`]). `README.md`, "Receives that share memory", says why.
 //!
 //! Receives that cannot bring a frame are left to the MPI and not tracked here.
 
@@ -9,10 +8,9 @@ mod landing;
 
 use crate::mpi::span::{OwnedType, Span, bounds};
 use mpress::Buffer;
-use std::collections::BTreeMap;
-use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::{collections::BTreeMap, ops::Range};
 
 /// The memory of a receive.
 #[derive(Clone, Copy)]
@@ -21,8 +19,7 @@ pub(crate) struct Memory {
     pub(super) span: Span,
     /// In bytes.
     pub(super) capacity: usize,
-    /// Whether the bytes of a message have the same order in memory as on the wire, and the host may read
-    /// them.
+    /// Whether the bytes of a message have the same order in memory as on the wire, and the host may read them.
     pub(super) contiguous: bool,
 }
 
@@ -32,8 +29,7 @@ impl Memory {
         Self { span: Span::nothing(), capacity: 0, contiguous: true }
     }
 
-    /// Its address range. For a datatype with gaps only the first byte counts: the columns of an array
-    /// interleave, but share no memory.
+    /// Its address range. For a datatype with gaps only the first byte counts: the columns of an array interleave, but share no memory.
     fn range(&self) -> Range<usize> {
         let start = self.span.ptr().addr();
         if self.contiguous {
@@ -66,8 +62,7 @@ pub(crate) struct ReceiveMemory {
     /// Ranges in which receives have overlapped, the latest last.
     shared: Mutex<Vec<Range<usize>>>,
     count: AtomicUsize,
-    /// Messages that wait, in the order in which they came. Locked while they are written: the program may
-    /// use its memory again only after that.
+    /// Messages that wait, in the order in which they came. Locked while they are written: the program may use its memory again only after that.
     kept: Mutex<Vec<Waiting>>,
     /// Whether there are any.
     has_kept: AtomicBool,
@@ -90,8 +85,7 @@ impl Drop for Claim {
     }
 }
 
-/// Whether a pending receive overlaps this range. They do not overlap each other, so at most one begins
-/// before it.
+/// Whether a pending receive overlaps this range. They do not overlap each other, so at most one begins before it.
 fn overlaps(pending: &BTreeMap<usize, (usize, usize)>, range: &Range<usize>) -> bool {
     let mut before = pending.range(..range.start);
     before.next_back().is_some_and(|(_, (end, _))| *end > range.start)
@@ -108,8 +102,8 @@ impl ReceiveMemory {
         self.count.load(Ordering::Acquire) > 0 && overlaps(&self.lock(), &memory.range())
     }
 
-    /// Claims this memory for a receive to be posted; `None` if receives share it, or have done so before:
-    /// programs that share memory once do it again.
+    /// Claims this memory for a receive to be posted; `None` if receives share it, or have done so before: programs that share memory once do it
+    /// again.
     pub(crate) fn claim(self: &Arc<Self>, memory: &Memory) -> Option<Claim> {
         let range = memory.range();
         let mut shared = crate::locked(&self.shared);
@@ -145,8 +139,8 @@ impl ReceiveMemory {
         Some(Claim { all: Arc::clone(self), start: range.start, number })
     }
 
-    /// A call was left by a jump, and its claims remain. Messages that wait for claims to end are dropped:
-    /// the program may have taken back their memory.
+    /// A call was left by a jump, and its claims remain. Messages that wait for claims to end are dropped: the program may have taken back their
+    /// memory.
     pub(crate) fn distrust(&self) {
         self.distrusts.store(true, Ordering::Relaxed);
         crate::locked(&self.kept).clear();

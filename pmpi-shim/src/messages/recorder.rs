@@ -1,13 +1,12 @@
-//! Records the program's calls: its receive calls (`MPRESS_TRACE`), and samples of the messages that it sends
-//! (`MPRESS_RECORD`). Without these settings there is no recorder, and a call costs one branch.
+//! Records the program's calls: its receive calls (`MPRESS_TRACE`), and samples of the messages that it sends (`MPRESS_RECORD`). Without these
+//! settings there is no recorder, and a call costs one branch.
 
 mod callsite;
 
 use crate::messages::recorder::callsite::Sites;
 use crate::mpi::handle::{Handle, HandleMap};
-use crate::mpi::predefined;
 use crate::mpi::span::{Span, packed_len};
-use crate::mpi::sys::*;
+use crate::mpi::{predefined, sys::*};
 use mpress::Settings;
 use mpress_record::{Call, CallKind, Recorded, Run};
 use std::sync::{Arc, Mutex};

@@ -1,15 +1,11 @@
-//! Selects the calls and messages to record, and passes them to the
-//! [`Recorder`](crate::messages::recorder::Recorder).
+//! Selects the calls and messages to record, and passes them to the [`Recorder`](crate::messages::recorder::Recorder).
 
 use crate::messages::context::Context;
 use crate::messages::recorder::{Asked, Receive, Recorder};
-use crate::mpi::device;
-use crate::mpi::handle::Handle;
 use crate::mpi::span::{Envelope, Span};
-use crate::mpi::sys::*;
+use crate::mpi::{device, handle::Handle, sys::*};
 use mpress::FLOOR;
 use mpress_record::{CallKind, Message, Samples};
-use std::ffi::c_int;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 impl Context {
@@ -93,8 +89,7 @@ impl Context {
         }
     }
 
-    /// The samples, and the destination's rank in the world, for messages to other processes that are long
-    /// enough to be compressed.
+    /// The samples, and the destination's rank in the world, for messages to other processes that are long enough to be compressed.
     pub(crate) fn sampled(&self, message: &Envelope) -> Option<(&Samples, c_int)> {
         let samples = self.samples()?;
         if message.tag < 0 || message.peer < 0 || message.span.bytes()? < FLOOR {

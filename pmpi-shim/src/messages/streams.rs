@@ -1,10 +1,8 @@
-//! Long messages in chunks, so that they are encoded, sent and decoded at the same time (cMPI, section 2.4).
-//! `README.md`, "Long messages", says how.
+//! Long messages in chunks, so that they are encoded, sent and decoded at the same time (cMPI, section 2.4). `README.md`, "Long messages", says how.
 //!
-//! The head of a stream is a frame that is sent like its message: receives and probes match it. The chunks of
-//! its tail are sent on the private communicator, with a tag of the stream. A send is complete when its head
-//! and all its chunks are, but once the head has been matched, the sender waits only for a limited time
-//! ([`Patience`]). Chunks that are left then belong to no request.
+//! The head of a stream is a frame that is sent like its message: receives and probes match it. The chunks of its tail are sent on the private
+//! communicator, with a tag of the stream. A send is complete when its head and all its chunks are, but once the head has been matched, the sender
+//! waits only for a limited time ([`Patience`]). Chunks that are left then belong to no request.
 
 mod arriving;
 mod departing;
@@ -17,18 +15,13 @@ use crate::mpi::sys::*;
 use mpress::waiting::Patience;
 use mpress::{Buffer, Counted, Pending};
 use std::collections::{HashSet, VecDeque};
-use std::ffi::c_int;
-use std::ops::RangeInclusive;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::{ops::RangeInclusive, sync::Mutex, time::Instant};
 
-/// Bytes of a tail that are started before the head has been matched, by a call that waits for that: they
-/// wait in the receiver's MPI.
+/// Bytes of a tail that are started before the head has been matched, by a call that waits for that: they wait in the receiver's MPI.
 const AHEAD: usize = 128 << 10;
 
-/// Greatest number of bytes of messages whose tails go ahead of their receivers. A message that would exceed
-/// it is sent in one frame.
+/// Greatest number of bytes of messages whose tails go ahead of their receivers. A message that would exceed it is sent in one frame.
 const MOST_AHEAD: usize = 16 << 20;
 
 /// Greatest number of streams pending at a time, less than the number of their tags.
@@ -93,8 +86,7 @@ impl Streams {
         }
     }
 
-    /// Whether this process sends no streams, and drops none. Then nothing needs to be advanced, and it may
-    /// wait in the MPI.
+    /// Whether this process sends no streams, and drops none. Then nothing needs to be advanced, and it may wait in the MPI.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.busy.load(Ordering::Acquire) == 0
@@ -110,15 +102,14 @@ impl Streams {
         self.tags.start().saturating_add_unsigned(id % count)
     }
 
-    /// A number for a stream of a message of `len` bytes; `None` if the message is better sent in one frame.
-    /// `holds`: the call waits for its receiver.
+    /// A number for a stream of a message of `len` bytes; `None` if the message is better sent in one frame. `holds`: the call waits for its
+    /// receiver.
     pub(crate) fn admit(&self, len: usize, holds: bool) -> Option<u32> {
         let is_early = !holds && self.ahead.bytes().saturating_add(len) > MOST_AHEAD;
         if is_early || self.busy.load(Ordering::Relaxed) >= MOST_STREAMS {
             return None;
         }
-        // Once the head is sent, there must be memory for the rest. This allocates and frees it without
-        // touching it.
+        // Once the head is sent, there must be memory for the rest. This allocates and frees it without touching it.
         let room = len.saturating_add(len / 16).saturating_add(SPARE);
         Vec::<u8>::new().try_reserve_exact(room).ok()?;
         let burnt = crate::locked(&self.burnt);
@@ -155,8 +146,8 @@ impl Streams {
     }
 }
 
-/// Drops the sends that are over, up to the first that is not; pending synchronous ones are skipped. A failed
-/// send is over, too: its missing data is noticed elsewhere.
+/// Drops the sends that are over, up to the first that is not; pending synchronous ones are skipped. A failed send is over, too: its missing data is
+/// noticed elsewhere.
 fn drop_sent(sends: &mut VecDeque<Send>) {
     let mut stop = false;
     sends.retain_mut(|send| {

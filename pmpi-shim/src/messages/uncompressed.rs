@@ -1,5 +1,5 @@
-//! Counts the calls that are passed to the MPI unchanged (the sections "passed" of `calls.txt`), and the
-//! messages of other calls that cannot be sent in a frame.
+//! Counts the calls that are passed to the MPI unchanged (the sections "passed" of `calls.txt`), and the messages of other calls that cannot be sent
+//! in a frame.
 
 use mpress::report::Passed;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -2,17 +2,11 @@
 
 use crate::messages::context::Context;
 use crate::messages::uncompressed::{self, Why};
-use crate::mpi::device;
-use crate::mpi::handle::Handle;
 use crate::mpi::span::{ByteSpan, Envelope, Layout, Span, is_tag};
-use crate::mpi::sys::UNDEFINED;
+use crate::mpi::{device, handle::Handle, sys::UNDEFINED};
 use mpress::{Buffer, Channel, Considered, Counted, Destination, FLOOR, Kind, Pieces, Strategy, waiting};
 use mpress_datatype::{Plan, Source, Target};
-use std::cell::Cell;
-use std::ffi::c_int;
-use std::ops::Range;
-use std::slice;
-use std::sync::Arc;
+use std::{cell::Cell, ffi::c_int, ops::Range, slice, sync::Arc};
 
 /// A message that may be sent as a frame. The MPI does not refuse it, and the host may read it.
 pub(crate) struct Candidate {
@@ -118,12 +112,11 @@ pub fn as_kind<R>(kind: Kind, call: impl FnOnce() -> R) -> R {
 }
 
 impl Context {
-    /// A message that may be sent as a frame: it is long enough, it is in host memory, the other end knows
-    /// frames, and the MPI will not refuse the arguments.
+    /// A message that may be sent as a frame: it is long enough, it is in host memory, the other end knows frames, and the MPI will not refuse the
+    /// arguments.
     ///
     /// # Errors
-    /// Why a message that is long enough cannot be one, and its length in bytes. `None`: it is short, or
-    /// refused.
+    /// Why a message that is long enough cannot be one, and its length in bytes. `None`: it is short, or refused.
     pub(crate) fn candidate(&self, message: &Envelope) -> Result<Candidate, Option<(Why, usize)>> {
         let len = message.span.bytes().filter(|&len| len >= FLOOR).ok_or(None)?;
         if !is_tag(message.tag) || message.peer < 0 {
@@ -153,8 +146,7 @@ impl Context {
         Wire::new(self, frame?).ok()
     }
 
-    /// Encodes a message, if it is worth considering. Elements that are not contiguous need not be packed as
-    /// a whole.
+    /// Encodes a message, if it is worth considering. Elements that are not contiguous need not be packed as a whole.
     pub(crate) fn encode<R>(
         &self,
         candidate: &Candidate,
@@ -186,8 +178,8 @@ impl Context {
         })
     }
 
-    /// The frame of a message to many ranks, the farthest of them at `to`, if it is worth one. The MPI must
-    /// not refuse the message. `strategy`: that of its communicator, if it has its own.
+    /// The frame of a message to many ranks, the farthest of them at `to`, if it is worth one. The MPI must not refuse the message. `strategy`: that
+    /// of its communicator, if it has its own.
     pub(crate) fn shared_frame(
         &self,
         message: &Envelope,
@@ -203,8 +195,8 @@ impl Context {
         self.frame(&Candidate { message: *message, len, to, dest: UNDEFINED, strategy })
     }
 
-    /// A message packed here, if that is faster than sending it unchanged: the test of figure 5 of the paper
-    /// (`docs/datatypes.md`). It replaces the message in a send that is not buffered.
+    /// A message packed here, if that is faster than sending it unchanged: the test of figure 5 of the paper (`docs/datatypes.md`). It replaces the
+    /// message in a send that is not buffered.
     pub(crate) fn packed_wire(&self, message: &Envelope) -> Option<Arc<Wire>> {
         let Envelope { span, peer, tag, .. } = *message;
         let len = span.bytes().filter(|&len| self.reordered(&span, len))?;

@@ -2,10 +2,8 @@
 
 use crate::mpi::sys::*;
 use mpress::SameNode;
-use std::ffi::c_int;
 
-/// The processes of `MPI_COMM_WORLD`, or of a layer's communicator, and the nodes they run on. The table is
-/// the same on all ranks.
+/// The processes of `MPI_COMM_WORLD`, or of a layer's communicator, and the nodes they run on. The table is the same on all ranks.
 pub(crate) struct World {
     pub(crate) rank: c_int,
     pub(crate) group: MPI_Group,
@@ -19,8 +17,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// Whether messages between this process and `rank` of the world may be sent as frames. The result is the
-    /// same at both ends.
+    /// Whether messages between this process and `rank` of the world may be sent as frames. The result is the same at both ends.
     pub(crate) fn frames_with(&self, rank: c_int) -> bool {
         rank != self.rank && (self.same_node == SameNode::Compress || self.other_node(rank))
     }

@@ -1,13 +1,11 @@
-//! Arguments of the calls that have handlers, under the standard's names: a struct per call, generated from
-//! `calls.txt` and `functions.txt`. A large-count form uses the struct of its call: a count is an
-//! `MPI_Count`, and an array of counts or displacements is [`Numbers`].
+//! Arguments of the calls that have handlers, under the standard's names: a struct per call, generated from `calls.txt` and `functions.txt`. A
+//! large-count form uses the struct of its call: a count is an `MPI_Count`, and an array of counts or displacements is [`Numbers`].
 
 #![allow(non_camel_case_types, reason = "the names are those of MPI")]
 #![allow(dead_code, reason = "not every handler needs all")]
 
 use crate::mpi::span::{Envelope, Span};
 use crate::mpi::sys::*;
-use std::ffi::{c_char, c_int, c_void};
 
 /// The place of a value: where a call of the program gives a handle, or gets a result.
 #[derive(Clone, Copy)]
@@ -15,8 +13,7 @@ pub(crate) struct Out<T>(*mut T);
 
 impl<T: Copy> Out<T> {
     /// # Safety
-    /// This must be an argument of a call of the program that is under way: a place for such a value, or what
-    /// the MPI function allows instead.
+    /// This must be an argument of a call of the program that is under way: a place for such a value, or what the MPI function allows instead.
     pub(crate) unsafe fn new(place: *mut T) -> Self {
         Self(place)
     }
@@ -45,8 +42,7 @@ impl<T: Copy> Out<T> {
 impl Out<MPI_Status> {
     pub(crate) const IGNORED: Self = Self(STATUS_IGNORE);
 
-    /// Stores a status, unless the program ignores statuses. The error field is left unchanged, since calls
-    /// for a single request do not set it.
+    /// Stores a status, unless the program ignores statuses. The error field is left unchanged, since calls for a single request do not set it.
     pub(crate) fn store(self, status: &MPI_Status) {
         if self.0 != STATUS_IGNORE
             && let Some(before) = self.read()
@@ -92,8 +88,7 @@ impl Numbers {
     }
 
     /// # Safety
-    /// The array must have this entry, and be the program's to be written. An `int` must have room for the
-    /// value.
+    /// The array must have this entry, and be the program's to be written. An `int` must have room for the value.
     pub(crate) unsafe fn set(self, index: usize, value: MPI_Count) {
         // SAFETY: guaranteed by the caller.
         unsafe {

@@ -1,8 +1,6 @@
 //! Messages of bytes between the layers of two ranks, tests of their requests, and matched probes.
 
-use super::real;
-use super::sys::*;
-use std::ffi::c_int;
+use super::{real, sys::*};
 
 /// The other rank, and the tag of the messages, on a communicator of the layer's.
 #[derive(Clone, Copy)]

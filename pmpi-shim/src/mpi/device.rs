@@ -1,8 +1,8 @@
-//! GPU memory, which the host must not access. The GPU libraries that the program has loaded say whether an
-//! address is in such memory. The shim loads none of them.
+//! GPU memory, which the host must not access. The GPU libraries that the program has loaded say whether an address is in such memory. The shim loads
+//! none of them.
 //!
-//! A program may load them at any time, also privately (`RTLD_LOCAL`). The dynamic linker counts the objects
-//! that it has loaded, so one look at that number tells whether there are new ones to examine.
+//! A program may load them at any time, also privately (`RTLD_LOCAL`). The dynamic linker counts the objects that it has loaded, so one look at that
+//! number tells whether there are new ones to examine.
 
 mod runtime;
 
@@ -20,8 +20,8 @@ static ANY: AtomicBool = AtomicBool::new(false);
 /// Number of objects that had been loaded at the last look.
 static SEEN: AtomicU64 = AtomicU64::new(0);
 
-/// Whether only a GPU, or the GPU's library, may access this address. Memory that host and GPU share counts,
-/// too: the MPI knows best how to transfer it.
+/// Whether only a GPU, or the GPU's library, may access this address. Memory that host and GPU share counts, too: the MPI knows best how to transfer
+/// it.
 pub(crate) fn is_device(ptr: *const c_void) -> bool {
     let loaded = loaded();
     if SEEN.load(Ordering::Acquire) != loaded {
@@ -65,8 +65,7 @@ fn loaded() -> u64 {
 
 /// Looks for GPU libraries among the `loaded` objects.
 fn look(loaded: u64) {
-    // Hold none of our locks while the dynamic linker takes its own: it may be calling a constructor that
-    // sends a message.
+    // Hold none of our locks while the dynamic linker takes its own: it may be calling a constructor that sends a message.
     for name in gpu_libraries() {
         if RUNTIMES.read().unwrap_or_else(PoisonError::into_inner).iter().any(|(known, _)| *known == name) {
             continue;

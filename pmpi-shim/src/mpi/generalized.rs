@@ -1,12 +1,10 @@
 //! Generalized requests, which the layer completes. Their statuses have no bytes.
 
-use crate::mpi::span::set_received_bytes;
-use crate::mpi::sys::*;
-use std::ffi::{c_int, c_void};
+use crate::mpi::{span::set_received_bytes, sys::*};
 use std::ptr;
 
-/// A request that is complete from the start, with this source and tag in its status: a generalized request,
-/// so that its handle is unique in all calls of the MPI.
+/// A request that is complete from the start, with this source and tag in its status: a generalized request, so that its handle is unique in all
+/// calls of the MPI.
 pub(crate) fn completed<const SOURCE: c_int, const TAG: c_int>() -> Result<MPI_Request, c_int> {
     let inner = pending::<SOURCE, TAG>()?;
     ok(PMPI_Grequest_complete(inner))?;

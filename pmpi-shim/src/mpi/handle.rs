@@ -1,7 +1,7 @@
 //! Handles of the MPI as keys of maps: in some MPIs they are addresses, in others integers.
 //!
-//! A handle is ours, or the program has given it to an MPI function, and so vouches for it. It is passed on
-//! unchanged, so functions that take one are safe.
+//! A handle is ours, or the program has given it to an MPI function, and so vouches for it. It is passed on unchanged, so functions that take one are
+//! safe.
 
 use std::ffi::c_int;
 
@@ -34,6 +34,6 @@ impl Handle for c_int {
     }
 }
 
-/// A map by handle. Handles come from the MPI, so they cannot be chosen to collide. They are looked up in
-/// every call, where the standard library's hash would take longer than all the rest.
+/// A map by handle. Handles come from the MPI, so they cannot be chosen to collide. They are looked up in every call, where the standard library's
+/// hash would take longer than all the rest.
 pub(crate) type HandleMap<T> = rustc_hash::FxHashMap<usize, T>;

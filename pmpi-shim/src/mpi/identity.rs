@@ -1,9 +1,6 @@
 //! The loaded MPI, as it describes itself.
 
-use crate::mpi::family::Family;
-use crate::mpi::symbol::Symbol;
-use crate::mpi::sys::*;
-use std::ffi::c_int;
+use crate::mpi::{family::Family, symbol::Symbol, sys::*};
 
 /// The family of the loaded MPI. May be called before the MPI is initialised.
 pub(crate) fn family() -> Family {
@@ -31,12 +28,10 @@ pub(crate) fn doubt() -> Option<String> {
     })
 }
 
-/// Whether the job has been started so that the program may go on after a process has failed (ULFM). It
-/// revokes its communicators then, so that no rank waits in them for ever; messages on a communicator of the
-/// layer's own would not end.
+/// Whether the job has been started so that the program may go on after a process has failed (ULFM). It revokes its communicators then, so that no
+/// rank waits in them for ever; messages on a communicator of the layer's own would not end.
 fn tolerates_faults() -> bool {
-    // Open MPI from 5.0 on: a `bool`, set from all that may set its parameter `mpi_ft_enable`, such as
-    // `mpirun --with-ft`.
+    // Open MPI from 5.0 on: a `bool`, set from all that may set its parameter `mpi_ft_enable`, such as `mpirun --with-ft`.
     static OPEN_MPI: Symbol = Symbol::of("ompi_ftmpi_enabled\0");
     // SAFETY: the MPI's own variable, which is only written while it is initialised.
     let is_on = OPEN_MPI.get().is_some_and(|variable| unsafe { *variable.cast::<u8>() } != 0);

@@ -1,9 +1,6 @@
 //! A pending operation of the MPI: its request, and what is known of it.
 
-use crate::mpi::generalized;
-use crate::mpi::sys::*;
-use crate::mpi::{open, real};
-use std::ffi::c_int;
+use crate::mpi::{generalized, open, real, sys::*};
 
 /// The state of an operation, as far as known.
 #[derive(Clone, Copy)]
@@ -22,8 +19,7 @@ pub(crate) fn look(request: MPI_Request) -> Look {
 /// The same, and whether the MPI has called the error handler.
 fn ask(request: MPI_Request) -> (Look, bool) {
     let (mut flag, mut status) = (0, empty_status());
-    // SAFETY: our own request, which this call does not change; both output pointers are valid. MPICH calls
-    // the error handler here, hence `open`.
+    // SAFETY: our own request, which this call does not change; both output pointers are valid. MPICH calls the error handler here, hence `open`.
     let code = unsafe { open::MPI_Request_get_status(request, &raw mut flag, &raw mut status) };
     match (code, flag) {
         (SUCCESS, 0) => (Look::UnderWay, false),
@@ -37,8 +33,7 @@ fn ask(request: MPI_Request) -> (Look, bool) {
 /// An operation that has been started.
 pub(crate) struct Operation {
     pub(crate) request: MPI_Request,
-    /// Completion does not free the request, whose handle is only here. `look` may call an error handler of the
-    /// program.
+    /// Completion does not free the request, whose handle is only here. `look` may call an error handler of the program.
     pub(crate) is_persistent: bool,
     /// The state found by `look`, once it is not `UnderWay`.
     seen: Option<Look>,
@@ -54,8 +49,7 @@ impl Operation {
         Self { is_persistent: true, ..Self::new(request) }
     }
 
-    /// Returns its state. If it is over, its request may have been replaced, and if it failed, the MPI has
-    /// called the error handler.
+    /// Returns its state. If it is over, its request may have been replaced, and if it failed, the MPI has called the error handler.
     pub(crate) fn look(&mut self) -> Look {
         if let Some(seen) = self.seen {
             return seen;
@@ -67,8 +61,7 @@ impl Operation {
         look
     }
 
-    /// Asks the MPI. If it has called the error handler, it is not asked again: another request replaces the
-    /// failed one.
+    /// Asks the MPI. If it has called the error handler, it is not asked again: another request replaces the failed one.
     fn ask(&mut self) -> Look {
         let (look, is_told) = ask(self.request);
         if is_told && let Ok(completed) = generalized::completed::<UNDEFINED, UNDEFINED>() {
@@ -79,9 +72,8 @@ impl Operation {
         look
     }
 
-    /// Tests a persistent request. In MPICH from 4.3 on, and in Intel MPI, `MPI_Request_get_status` makes a
-    /// complete one inactive: later completion calls return an empty status and no error, or treat it as
-    /// null. So it is completed at once, and another request replaces it for those calls.
+    /// Tests a persistent request. In MPICH from 4.3 on, and in Intel MPI, `MPI_Request_get_status` makes a complete one inactive: later completion
+    /// calls return an empty status and no error, or treat it as null. So it is completed at once, and another request replaces it for those calls.
     fn complete(&mut self) -> Look {
         let (mut flag, mut status) = (0, empty_status());
         // SAFETY: our own request, valid output pointers.
@@ -95,8 +87,8 @@ impl Operation {
         if code == SUCCESS { Look::Complete(status) } else { Look::Failed(code, status) }
     }
 
-    /// The outcome, after the MPI has completed it with this status and without an error: the one found by
-    /// `look`, if it has been called. The error handler has been called for an error.
+    /// The outcome, after the MPI has completed it with this status and without an error: the one found by `look`, if it has been called. The error
+    /// handler has been called for an error.
     pub(crate) fn outcome(&self, status: &mut MPI_Status) -> Result<(), c_int> {
         match self.seen {
             None | Some(Look::UnderWay) => Ok(()),

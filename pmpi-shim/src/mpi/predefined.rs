@@ -1,5 +1,4 @@
-//! The predefined datatypes without gaps: the kinds of their elements, and their sizes, so that the MPI is
-//! not asked for each message.
+//! The predefined datatypes without gaps: the kinds of their elements, and their sizes, so that the MPI is not asked for each message.
 
 use crate::mpi::handle::{Handle, HandleMap};
 use crate::mpi::sys::*;
@@ -50,8 +49,7 @@ pub(crate) fn size(datatype: MPI_Datatype) -> Option<usize> {
     (size > 0).then_some(size)
 }
 
-/// Asks the MPI for all sizes, with a communicator whose error handler returns errors: an MPI need not have
-/// all types.
+/// Asks the MPI for all sizes, with a communicator whose error handler returns errors: an MPI need not have all types.
 pub(crate) fn learn_sizes(comm: MPI_Comm) {
     for &(datatype, _) in PREDEFINED {
         let mut packed = 0;

@@ -1,24 +1,18 @@
 //! Message buffers as MPI describes them, by address, count and datatype, and their size in bytes.
 
-use crate::mpi::handle::Handle;
-use crate::mpi::predefined;
-use crate::mpi::symbol::Symbol;
-use crate::mpi::sys::*;
+use crate::mpi::{handle::Handle, predefined, symbol::Symbol, sys::*};
 use mpress::Kind;
 use mpress_datatype::Bounds;
-use std::ffi::{c_int, c_void};
-use std::ptr;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{ptr, sync::OnceLock};
 
 /// Elements in memory, of one datatype.
 ///
-/// The code that makes a span guarantees its memory ([`new`](Self::new)), so that what sends, receives or
-/// copies the elements need not ask for that again. The promise lasts until the operation is complete, and no
-/// span is used after that: what keeps one ends with the operation (`Posted`, `Template`, the blocks of a
-/// collective), and one of our own memory is made where that is kept for as long ([`ByteSpan::span`]). Only a
-/// message that had to wait for its memory (`ReceiveMemory::keep`) is written there later: when another
-/// receive that was pending in this memory ends, for which the program lends it.
+/// The code that makes a span guarantees its memory ([`new`](Self::new)), so that what sends, receives or copies the elements need not ask for that
+/// again. The promise lasts until the operation is complete, and no span is used after that: what keeps one ends with the operation (`Posted`,
+/// `Template`, the blocks of a collective), and one of our own memory is made where that is kept for as long ([`ByteSpan::span`]). Only a message
+/// that had to wait for its memory (`ReceiveMemory::keep`) is written there later: when another receive that was pending in this memory ends, for
+/// which the program lends it.
 #[derive(Clone, Copy)]
 pub(crate) struct Span {
     ptr: *mut c_void,
@@ -53,9 +47,9 @@ impl Span {
     /// `count` elements of `datatype` at `ptr`.
     ///
     /// # Safety
-    /// The elements must be lent to the layer, as by the caller of an MPI function: to be read where the
-    /// operation sends them, to be written where it receives them, until it is complete. What the MPI
-    /// refuses, and `MPI_IN_PLACE`, has no memory: such a span may be looked at, but not be sent or received.
+    /// The elements must be lent to the layer, as by the caller of an MPI function: to be read where the operation sends them, to be written where it
+    /// receives them, until it is complete. What the MPI refuses, and `MPI_IN_PLACE`, has no memory: such a span may be looked at, but not be sent or
+    /// received.
     pub(crate) unsafe fn new(
         ptr: *const c_void,
         count: impl Into<MPI_Count>,
@@ -109,14 +103,13 @@ pub(crate) fn packed_len(count: MPI_Count, datatype: MPI_Datatype) -> Option<usi
 /// The key of a communicator of the layer whose error handler returns errors; 0 if there is none.
 static ASKED: AtomicUsize = AtomicUsize::new(0);
 
-/// From now on datatypes are examined by calls with this communicator. With `COMM_NULL` they are not examined
-/// before they are used.
+/// From now on datatypes are examined by calls with this communicator. With `COMM_NULL` they are not examined before they are used.
 pub(crate) fn ask_with(comm: MPI_Comm) {
     ASKED.store(if comm == COMM_NULL { 0 } else { comm.key() }, Ordering::Release);
 }
 
-/// Whether the MPI knows this datatype. It is asked by a call with our own communicator: an error of a call
-/// without one, such as that for the size, would go to another handler than that of the program's call.
+/// Whether the MPI knows this datatype. It is asked by a call with our own communicator: an error of a call without one, such as that for the size,
+/// would go to another handler than that of the program's call.
 pub(crate) fn is_valid(datatype: MPI_Datatype) -> bool {
     if datatype == DATATYPE_NULL {
         return false;
@@ -182,8 +175,7 @@ impl OwnedType {
         self.handle
     }
 
-    /// Notes that the type has an attribute with this key. It is deleted before the MPI frees the type, which
-    /// may be when a message is complete.
+    /// Notes that the type has an attribute with this key. It is deleted before the MPI frees the type, which may be when a message is complete.
     pub(crate) fn has(&mut self, key: c_int) {
         self.key = Some(key);
     }

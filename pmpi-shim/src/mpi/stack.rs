@@ -1,9 +1,7 @@
-//! Where a call is on its thread's stack, compared with an earlier one: is it made inside that one, or is
-//! that one over, left by a jump? Only places on the stack that the system gave the thread are compared
-//! (`README.md`, "User-level threads").
+//! Where a call is on its thread's stack, compared with an earlier one: is it made inside that one, or is that one over, left by a jump? Only places
+//! on the stack that the system gave the thread are compared (`README.md`, "User-level threads").
 
-use std::cell::Cell;
-use std::ops::Range;
+use std::{cell::Cell, ops::Range};
 
 /// A place on a stack, as an address.
 pub(crate) type Place = usize;
@@ -11,8 +9,7 @@ pub(crate) type Place = usize;
 /// What is known of an earlier call of this thread.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Earlier {
-    /// It was made higher on the stack: the present call is inside it, or the stack has grown again since it
-    /// was left.
+    /// It was made higher on the stack: the present call is inside it, or the stack has grown again since it was left.
     Around,
     /// It is over, although it did not return.
     Over,
@@ -52,8 +49,7 @@ fn own() -> Range<Place> {
 }
 
 fn ask() -> Option<(Place, Place)> {
-    // SAFETY: a C struct of integers and pointers, filled by the first call and freed by the last; valid
-    // output pointers.
+    // SAFETY: a C struct of integers and pointers, filled by the first call and freed by the last; valid output pointers.
     unsafe {
         let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
         if libc::pthread_getattr_np(libc::pthread_self(), &raw mut attributes) != 0 {

@@ -1,10 +1,8 @@
 //! The functions of the MPI, by name, found through the preload library.
 
-use std::borrow::Cow;
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::ptr;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
+use std::{borrow::Cow, ptr, sync::OnceLock};
 
 /// Returns the MPI's function of this name (a C string), or null if there is none.
 type Find = unsafe extern "C" fn(*const c_char) -> *mut c_void;
@@ -15,9 +13,9 @@ type Lead = unsafe extern "C" fn(c_int);
 /// What the loader of the shim has passed.
 static ATTACHED: OnceLock<(Find, Option<Lead>)> = OnceLock::new();
 
-/// Sets how functions of the MPI are found; called once, before any other function, by the loader of the
-/// shim: the preload library, which knows what else comes before the MPI, or `mpress calibrate`. The preload
-/// library also passes `lead`, by which the shim releases and resumes the program's calls.
+/// Sets how functions of the MPI are found; called once, before any other function, by the loader of the shim: the preload library, which knows what
+/// else comes before the MPI, or `mpress calibrate`. The preload library also passes `lead`, by which the shim releases and resumes the program's
+/// calls.
 ///
 /// # Safety
 /// `find` and `lead` must be functions of these types that can be called at any time.
@@ -45,8 +43,8 @@ fn find(name: &CStr) -> *mut c_void {
     }
 }
 
-/// The function `MPI_X` for the name `PMPI_X`, so that tools that intercept `MPI_X` see the calls of the
-/// layer, too; for any other name, the symbol of that name. Null if no loaded library has it.
+/// The function `MPI_X` for the name `PMPI_X`, so that tools that intercept `MPI_X` see the calls of the layer, too; for any other name, the symbol
+/// of that name. Null if no loaded library has it.
 fn find_linked(pmpi_name: &CStr) -> *mut c_void {
     let name = pmpi_name.to_bytes_with_nul();
     let name = CStr::from_bytes_with_nul(name.strip_prefix(b"P").unwrap_or(name));

@@ -2,7 +2,9 @@
 #![allow(non_camel_case_types, non_snake_case, reason = "the names are those of MPI")]
 
 use crate::mpi::symbol::Symbol;
-use std::ffi::{CStr, c_char, c_int, c_void};
+pub(crate) use std::ffi::{c_char, c_int, c_void};
+
+use std::ffi::CStr;
 
 #[path = "abi/types.rs"]
 #[allow(missing_docs, dead_code, unreachable_pub, reason = "MPI's own")]
@@ -49,9 +51,8 @@ macro_rules! functions {
 
 include!(concat!(env!("OUT_DIR"), "/functions.rs"));
 
-/// The handler that makes functions return their errors. It is obtained as the default of files, which lasts
-/// until the program changes it (MPI 3.1, section 13.7), since the constant in Intel MPI 2021.18's ABI
-/// differs from the standard's.
+/// The handler that makes functions return their errors. It is obtained as the default of files, which lasts until the program changes it (MPI 3.1,
+/// section 13.7), since the constant in Intel MPI 2021.18's ABI differs from the standard's.
 pub(crate) fn errors_return() -> MPI_Errhandler {
     let mut handler = ERRORS_RETURN;
     // The null file has the default handler. An MPI built without files returns an error.
@@ -78,8 +79,7 @@ pub(crate) fn empty_status() -> MPI_Status {
     unsafe { std::mem::zeroed() }
 }
 
-/// The callback of an attribute that duplicates of a communicator or datatype do not inherit: they determine
-/// their own.
+/// The callback of an attribute that duplicates of a communicator or datatype do not inherit: they determine their own.
 pub(crate) unsafe extern "C" fn not_copied<H>(
     _: H,
     _: c_int,
@@ -93,8 +93,7 @@ pub(crate) unsafe extern "C" fn not_copied<H>(
     SUCCESS
 }
 
-/// What a function of the MPI writes, such as a name; `None` for an error. It may have up to 8192 bytes (the
-/// version of MPICH).
+/// What a function of the MPI writes, such as a name; `None` for an error. It may have up to 8192 bytes (the version of MPICH).
 pub(crate) fn written(write: impl FnOnce(*mut c_char, *mut c_int) -> c_int) -> Option<String> {
     let (mut text, mut len) = ([0_u8; 8193], 0);
     let code = write(text.as_mut_ptr().cast(), &raw mut len);

@@ -1,21 +1,12 @@
-//! A pending operation of the program or of the layer, and what remains to be done when the MPI has completed
-//! it.
+//! A pending operation of the program or of the layer, and what remains to be done when the MPI has completed it.
 
-use crate::messages::context::Context;
 use crate::messages::error::{Failure, Untold, raise};
-use crate::messages::peers::Origin;
 use crate::messages::posted::{Bounce, Posted};
-use crate::messages::streams::Departing;
-use crate::messages::wire::Wire;
-use crate::mpi::arguments::Out;
-use crate::mpi::generalized;
-use crate::mpi::open;
+use crate::messages::{context::Context, peers::Origin, streams::Departing, wire::Wire};
 use crate::mpi::operation::{Look, Operation};
-use crate::mpi::sys::*;
+use crate::mpi::{arguments::Out, generalized, open, sys::*};
 use mpress::waiting;
-use std::collections::VecDeque;
-use std::ffi::c_int;
-use std::sync::Arc;
+use std::{collections::VecDeque, sync::Arc};
 
 /// A pending operation.
 pub(crate) struct Active {
@@ -107,8 +98,8 @@ impl Active {
         unsafe { self.finish(context, status) }
     }
 
-    /// Advances the operation; returns whether its request may be passed to the MPI for completion. The MPI
-    /// does not know all parts of a message in chunks, or of one of the layer's collectives.
+    /// Advances the operation; returns whether its request may be passed to the MPI for completion. The MPI does not know all parts of a message in
+    /// chunks, or of one of the layer's collectives.
     pub(crate) fn advance(&mut self, context: &Context) -> bool {
         if self.done.is_some() {
             return true;
@@ -157,8 +148,7 @@ impl Active {
         }
     }
 
-    /// Whether it must complete before `MPI_Finalize` does, although it belongs to no request of the program:
-    /// its receiver has begun to receive it.
+    /// Whether it must complete before `MPI_Finalize` does, although it belongs to no request of the program: its receiver has begun to receive it.
     pub(crate) fn is_bound(&self) -> bool {
         matches!(&self.finish, Finish::Stream(stream) if stream.is_matched())
     }
@@ -177,8 +167,7 @@ impl Active {
         }
     }
 
-    /// The MPI completed the operation with an error. It may still access the memory of the send or receive,
-    /// so that is not freed.
+    /// The MPI completed the operation with an error. It may still access the memory of the send or receive, so that is not freed.
     ///
     /// `source`: the message's source, from the status; negative if unknown.
     pub(crate) fn abandon(&mut self, context: &Context, source: c_int) {
@@ -189,8 +178,7 @@ impl Active {
         }
     }
 
-    /// A call that was left by a jump has ended it. The MPI may still access its memory, but the program's
-    /// memory is free.
+    /// A call that was left by a jump has ended it. The MPI may still access its memory, but the program's memory is free.
     pub(crate) fn leave(self) {
         match self.finish {
             Finish::Receive(posted) => drop(posted),
@@ -228,8 +216,8 @@ impl Active {
         self.done = Some((*status, outcome));
     }
 
-    /// Waits for the operation in the MPI, and stores its status where the program wants it. Nothing is
-    /// advanced meanwhile: a message in chunks, or a collective, must be complete.
+    /// Waits for the operation in the MPI, and stores its status where the program wants it. Nothing is advanced meanwhile: a message in chunks, or a
+    /// collective, must be complete.
     pub(crate) fn wait(mut self, context: &Context, status: Out<MPI_Status>) -> c_int {
         let mut found = empty_status();
         // SAFETY: our own request and status, with which it has just completed.

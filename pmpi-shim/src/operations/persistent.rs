@@ -1,7 +1,6 @@
 //! The operation that each start of a persistent request begins.
 
-use crate::messages::peers::Origin;
-use crate::messages::recorder::Receive;
+use crate::messages::{peers::Origin, recorder::Receive};
 use crate::mpi::span::{Envelope, OwnedType};
 
 /// The send modes of MPI.

@@ -1,21 +1,15 @@
-//! Receives messages ahead: while the program waits for one message, looks for the messages that it is
-//! expected to ask for next (A. Afsahi and N. J. Dimopoulos, *Efficient Communication Using Message
-//! Prediction for Cluster of Multiprocessors*, 2000, sections 3 and 7). `README.md`, "Prefetch", says which
-//! messages are taken, and how gain and loss are compared ([`Trial`]).
+//! Receives messages ahead: while the program waits for one message, looks for the messages that it is expected to ask for next (A. Afsahi and N. J.
+//! Dimopoulos, *Efficient Communication Using Message Prediction for Cluster of Multiprocessors*, 2000, sections 3 and 7). `README.md`, "Prefetch",
+//! says which messages are taken, and how gain and loss are compared ([`Trial`]).
 //!
-//! When a synchronous send completes, its sender knows that the program's receive has started. So such
-//! messages are neither sent as frames ([`Shim::frame_of`](crate::operations::state::Shim::frame_of)) nor
-//! taken.
+//! When a synchronous send completes, its sender knows that the program's receive has started. So such messages are neither sent as frames
+//! ([`Shim::frame_of`](crate::operations::state::Shim::frame_of)) nor taken.
 
-use crate::messages::context::Context;
-use crate::messages::error::Error;
-use crate::messages::peers::Peers;
-use crate::mpi::span::is_tag;
-use crate::mpi::sys::*;
+use crate::messages::{context::Context, error::Error, peers::Peers};
+use crate::mpi::{span::is_tag, sys::*};
 use crate::operations::unexpected::{Unexpected, look_into_the_mpi};
 use mpress::{Predict, Settings};
 use mpress_predict::{Envelope as Call, Predictor, Tournament, Trial};
-use std::ffi::c_int;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
@@ -23,8 +17,8 @@ use std::time::Instant;
 /// Number of predicted calls that are looked at.
 const FAR: usize = 32;
 
-/// Length of a receive buffer from which its message is looked for, in bytes. To decode a shorter message
-/// takes only a few microseconds, and each look takes one.
+/// Length of a receive buffer from which its message is looked for, in bytes. To decode a shorter message takes only a few microseconds, and each
+/// look takes one.
 pub(crate) const LONG: usize = 32 << 10;
 
 /// Number of different messages that are looked for at a time.
@@ -53,8 +47,7 @@ struct Foresight {
     /// Indexed by the predictor's numbers for them.
     comms: Vec<Option<(MPI_Comm, Arc<Peers>)>>,
     wanted: Vec<Wanted>,
-    /// Number of further receive calls after which nothing is looked for, because no long message was
-    /// expected soon.
+    /// Number of further receive calls after which nothing is looked for, because no long message was expected soon.
     rest: usize,
     /// Index of the message that is looked for next.
     turn: usize,
@@ -63,8 +56,7 @@ struct Foresight {
     trial: Trial,
     /// Time of the next look.
     next_look: Instant,
-    /// For tests: every message that has come is taken, but only possible frames are received, and the trial
-    /// never ends.
+    /// For tests: every message that has come is taken, but only possible frames are received, and the trial never ends.
     all: bool,
 }
 
@@ -110,8 +102,7 @@ impl Prefetch {
         self.foresight.is_some()
     }
 
-    /// Observes that the program asks for this message, which may be a frame, or for any message, by a
-    /// wildcard.
+    /// Observes that the program asks for this message, which may be a frame, or for any message, by a wildcard.
     #[inline]
     pub(crate) fn observe(&self, context: &Context, asked: Asked, comm: MPI_Comm, peers: &Arc<Peers>) {
         if let Some(mut foresight) = self.try_lock() {
@@ -150,8 +141,7 @@ impl Prefetch {
         }
     }
 
-    /// The state, if messages are being looked for. Another thread's call may have changed that before the
-    /// lock was taken.
+    /// The state, if messages are being looked for. Another thread's call may have changed that before the lock was taken.
     fn looking(&self) -> Option<MutexGuard<'_, Foresight>> {
         let looks = || self.phase.load(Ordering::Acquire) == LOOKING;
         if looks() { self.try_lock().filter(|_| looks()) } else { None }
@@ -317,15 +307,14 @@ impl Foresight {
                 self.wanted.clear();
             }
         }
-        // So the awaited message is noticed about as soon as if nothing were looked for. An MPI that finds
-        // nothing may yield its processor for some milliseconds.
+        // So the awaited message is noticed about as soon as if nothing were looked for. An MPI that finds nothing may yield its processor for some
+        // milliseconds.
         let end = Instant::now();
         self.next_look = end + (end - start);
         moving || !self.wanted.is_empty()
     }
 
-    /// Looks at the first message of a source, and takes it if it is wanted; returns whether to look there
-    /// again for this one.
+    /// Looks at the first message of a source, and takes it if it is wanted; returns whether to look there again for this one.
     fn look(&mut self, context: &Context, unexpected: &Unexpected, which: usize) -> Result<bool, Error> {
         let Some(&Wanted { comm: number, source, .. }) = self.wanted.get(which) else { return Ok(true) };
         let Some((comm, peers)) = Self::comm(&self.comms, number) else { return Ok(false) };
@@ -335,8 +324,7 @@ impl Foresight {
                 && (wanted.tag == seen.MPI_TAG || wanted.tag == ANY_TAG)
                 && wanted.times > 0
         };
-        // An earlier message, or one that is too long or no frame, blocks this source until the current call
-        // is over.
+        // An earlier message, or one that is too long or no frame, blocks this source until the current call is over.
         let Some(first) = self.wanted.iter().position(is_wanted) else { return Ok(self.all) };
         let taken = unexpected.open().take_ahead(context, (*comm, peers), &seen, (self.memory, self.all))?;
         if let Some(wanted) = self.wanted.get_mut(first) {

@@ -1,9 +1,7 @@
-//! The table of pending operations: those of the program's requests, by its handles, and those that no longer
-//! belong to a request.
+//! The table of pending operations: those of the program's requests, by its handles, and those that no longer belong to a request.
 //!
-//! A record is in the table for as long as its request lives. A call that works on one marks it as in use
-//! ([`InUse`]), and no other call touches its operation; `README.md`, "operations", says what that is for. The
-//! table is not locked while the MPI is called.
+//! A record is in the table for as long as its request lives. A call that works on one marks it as in use ([`InUse`]), and no other call touches its
+//! operation; `README.md`, "operations", says what that is for. The table is not locked while the MPI is called.
 
 mod record;
 
@@ -43,8 +41,7 @@ pub(crate) struct Requests {
 struct All {
     /// By the program's handle.
     records: HandleMap<Arc<Record>>,
-    /// Those of them that make progress only if they are advanced. They are few, while there may be thousands
-    /// of receives.
+    /// Those of them that make progress only if they are advanced. They are few, while there may be thousands of receives.
     moving: HandleMap<()>,
     /// Requests that were freed while pending, and the sends of `MPI_Isendrecv`, for which `MPI_Finalize` waits.
     detached: Vec<(Arc<Record>, bool)>,
@@ -98,8 +95,8 @@ impl Requests {
         former.inspect(end_former);
     }
 
-    /// The MPI has made a request with this handle. If a call works on a record with this handle, or was left
-    /// by a jump, the request of that record is over.
+    /// The MPI has made a request with this handle. If a call works on a record with this handle, or was left by a jump, the request of that record
+    /// is over.
     #[inline]
     pub(crate) fn forget(&self, handle: MPI_Request) {
         if self.is_empty() {
@@ -115,8 +112,8 @@ impl Requests {
         }
     }
 
-    /// A call begins. Notices if an earlier one of this thread was left by a jump: the receives of that one
-    /// are over, but still have claims on memory.
+    /// A call begins. Notices if an earlier one of this thread was left by a jump: the receives of that one are over, but still have claims on
+    /// memory.
     #[inline]
     pub(crate) fn begin_call(&self, context: &Context) {
         if IN_USE_HERE.get() > 0 && self.notice_jumps(stack::here()) {
@@ -134,15 +131,14 @@ impl Requests {
         !left.is_empty()
     }
 
-    /// The record of a request, for a call that works on it, and may complete it if it `completes`. Waits for
-    /// a call of another thread that works on it and is not in the MPI, unless that cannot end before this
-    /// one.
+    /// The record of a request, for a call that works on it, and may complete it if it `completes`. Waits for a call of another thread that works on
+    /// it and is not in the MPI, unless that cannot end before this one.
     pub(crate) fn use_one(&self, handle: MPI_Request, completes: bool) -> Found {
         if self.is_empty() { Found::Nothing } else { self.use_each(completes)(handle) }
     }
 
-    /// The same for the requests of one call in turn. The table is locked until the result is dropped: to
-    /// other threads, a record that is given back before was never in use.
+    /// The same for the requests of one call in turn. The table is locked until the result is dropped: to other threads, a record that is given back
+    /// before was never in use.
     pub(crate) fn use_each(&self, completes: bool) -> impl FnMut(MPI_Request) -> Found {
         let mut locked = None;
         move |handle| loop {
@@ -160,9 +156,8 @@ impl Requests {
         }
     }
 
-    /// Ends a call that has used these records. One that has neither an operation nor a template is removed;
-    /// its handle becomes null. Where nothing changes, as in most calls of a program that polls, the table is
-    /// not locked.
+    /// Ends a call that has used these records. One that has neither an operation nor a template is removed; its handle becomes null. Where nothing
+    /// changes, as in most calls of a program that polls, the table is not locked.
     pub(crate) fn end_use<'a>(&self, used: impl Iterator<Item = (&'a mut MPI_Request, InUse)>) {
         let mut locked = None;
         for (handle, mut record) in used {
@@ -190,8 +185,7 @@ impl Requests {
         }
     }
 
-    /// Removes the record of a request that the program frees; `None` also if a call works on it, which then
-    /// ends it.
+    /// Removes the record of a request that the program frees; `None` also if a call works on it, which then ends it.
     pub(crate) fn remove(&self, handle: MPI_Request) -> Option<InUse> {
         if self.is_empty() {
             return None;
@@ -284,8 +278,7 @@ impl Requests {
                     let active = || unsafe { (*record.active.get()).as_ref() };
                     record.is_unused() && active().is_some_and(Active::is_bound)
                 };
-                // What this thread tests in another call, in which an error handler was called, cannot end
-                // before this one.
+                // What this thread tests in another call, in which an error handler was called, cannot end before this one.
                 !record.is_ours() && (*awaited || is_bound())
             };
             if !self.lock().detached.iter().any(is_awaited) {
@@ -304,8 +297,8 @@ fn set(moving: &mut HandleMap<()>, key: usize, is_moving: bool) {
     }
 }
 
-/// Another request has the handle of this record: the MPI has freed its own. A call that works on the record
-/// ends it; one that was left by a jump cannot.
+/// Another request has the handle of this record: the MPI has freed its own. A call that works on the record ends it; one that was left by a jump
+/// cannot.
 fn end_former(record: &Arc<Record>) {
     if record.was_left() {
         // The MPI may still access our memory, which is not freed. The claim on the program's memory ends.

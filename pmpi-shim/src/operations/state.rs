@@ -1,15 +1,12 @@
 //! The shared state of the shim.
 
 use crate::messages::context::Context;
-use crate::operations::prefetch::Prefetch;
-use crate::operations::requests::Requests;
 use crate::operations::unexpected::{Matched, Unexpected};
-use std::ops::Deref;
-use std::ptr;
+use crate::operations::{prefetch::Prefetch, requests::Requests};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::{ops::Deref, ptr};
 
-/// The state shared by the handlers: the shim's, which lives from `MPI_Init` to the end of the process, or
-/// that of a layer for one communicator.
+/// The state shared by the handlers: the shim's, which lives from `MPI_Init` to the end of the process, or that of a layer for one communicator.
 pub struct Shim {
     pub(crate) context: Context,
     pub(crate) requests: Requests,
@@ -39,8 +36,8 @@ impl Deref for Shim {
     }
 }
 
-// Shared by all threads of the program. Its MPI handles and addresses are plain values, which any thread may
-// use as far as the thread level permits; all mutable state is locked or atomic.
+// Shared by all threads of the program. Its MPI handles and addresses are plain values, which any thread may use as far as the thread level permits;
+// all mutable state is locked or atomic.
 static SHIM: AtomicPtr<Shim> = AtomicPtr::new(ptr::null_mut());
 
 /// The shared state, if the shim is active.
@@ -58,8 +55,8 @@ pub(crate) fn take_part() {
     TAKES_PART.store(true, Ordering::Release);
 }
 
-/// Whether the shim compresses in this job, also while it is on standby: `mpress-rsmpi` calls this, so that
-/// nothing is compressed twice. The result is the same on all ranks.
+/// Whether the shim compresses in this job, also while it is on standby: `mpress-rsmpi` calls this, so that nothing is compressed twice. The result
+/// is the same on all ranks.
 #[cfg(shim)]
 #[unsafe(no_mangle)]
 extern "C" fn mpress_shim_is_active() -> std::ffi::c_int {

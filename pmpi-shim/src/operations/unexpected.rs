@@ -1,30 +1,21 @@
 //! Messages that were taken from the MPI's queue before the program asked for them ([`Unreceived`]).
 //!
-//! For each communicator and source the unexpected queue holds the *earliest* messages that have not been
-//! received: before a frame is taken, all earlier messages of its source are taken, too. So a receive that
-//! looks first here and then in the MPI's own queue preserves the message order.
+//! For each communicator and source the unexpected queue holds the *earliest* messages that have not been received: before a frame is taken, all
+//! earlier messages of its source are taken, too. So a receive that looks first here and then in the MPI's own queue preserves the message order.
 
 pub(crate) mod message;
 
-use crate::messages::context::Context;
 use crate::messages::error::{Error, called};
-use crate::messages::peers::Peers;
-use crate::messages::streams::Next;
-use crate::mpi::channel::match_one;
+use crate::messages::{context::Context, peers::Peers, streams::Next};
 use crate::mpi::handle::{Handle, HandleMap};
-use crate::mpi::real;
-use crate::mpi::span::received_bytes;
-use crate::mpi::sys::*;
-use crate::operations::requests::Requests;
-use crate::operations::unexpected::message::Unreceived;
-use std::ffi::c_int;
+use crate::mpi::{channel::match_one, real, span::received_bytes, sys::*};
+use crate::operations::{requests::Requests, unexpected::message::Unreceived};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// The unexpected queue. A thread that takes a message from the MPI holds the write lock from looking here
-/// until the message is here, or returned to the caller. A receive holds the read lock from looking here
-/// until it is posted in the MPI, and a probe until it has looked into the MPI's queue. So no message can be
-/// missed.
+/// The unexpected queue. A thread that takes a message from the MPI holds the write lock from looking here until the message is here, or returned to
+/// the caller. A receive holds the read lock from looking here until it is posted in the MPI, and a probe until it has looked into the MPI's queue.
+/// So no message can be missed.
 #[derive(Default)]
 pub(crate) struct Unexpected {
     messages: RwLock<Vec<Unreceived>>,
@@ -104,9 +95,8 @@ impl Drop for Opened<'_> {
 }
 
 impl Opened<'_> {
-    /// What a probe sees: of each source the first message that matches, of these the first one whose length
-    /// is known. A receive with the same arguments then takes the same message: messages of the sources that
-    /// were passed over are put after it.
+    /// What a probe sees: of each source the first message that matches, of these the first one whose length is known. A receive with the same
+    /// arguments then takes the same message: messages of the sources that were passed over are put after it.
     pub(crate) fn look(
         &mut self,
         context: &Context,
@@ -146,8 +136,8 @@ impl Opened<'_> {
         Some(self.messages.remove(at))
     }
 
-    /// Moves messages of `source` here, in order, up to the first one with `tag`, which another thread may
-    /// have taken meanwhile. They stay with the MPI, matched, which takes neither time nor memory.
+    /// Moves messages of `source` here, in order, up to the first one with `tag`, which another thread may have taken meanwhile. They stay with the
+    /// MPI, matched, which takes neither time nor memory.
     pub(crate) fn pull(
         &mut self,
         comm: MPI_Comm,
@@ -166,9 +156,8 @@ impl Opened<'_> {
         }
     }
 
-    /// Takes the message that a probe has `seen`, to decode it ahead, if it is still the first of its source,
-    /// may be a frame, and all such messages take at most `most` bytes; returns whether it did. `all`: for
-    /// tests, others are matched, too, but not received.
+    /// Takes the message that a probe has `seen`, to decode it ahead, if it is still the first of its source, may be a frame, and all such messages
+    /// take at most `most` bytes; returns whether it did. `all`: for tests, others are matched, too, but not received.
     pub(crate) fn take_ahead(
         &mut self,
         context: &Context,
@@ -181,8 +170,7 @@ impl Opened<'_> {
         if !is_candidate && !all {
             return Ok(false);
         }
-        // Another thread may have taken the message before this one had the lock, and only the first message
-        // may be taken.
+        // Another thread may have taken the message before this one had the lock, and only the first message may be taken.
         let first = look_into_the_mpi(source, ANY_TAG, comm, false)?;
         if !first.is_some_and(|first| first.MPI_TAG == tag && received_bytes(&first) == len) {
             return Ok(false);
@@ -194,8 +182,7 @@ impl Opened<'_> {
         }
     }
 
-    /// Decodes at most a frame or a chunk of the messages taken ahead; returns whether any are left to be
-    /// decoded.
+    /// Decodes at most a frame or a chunk of the messages taken ahead; returns whether any are left to be decoded.
     pub(crate) fn advance(&mut self, context: &Context, most: usize) -> bool {
         let mut left = most.saturating_sub(self.memory());
         let mut moving = false;

@@ -1,20 +1,16 @@
-//! The steps of a reduction: contributions are combined, then the results are sent to the ranks that need
-//! them.
+//! The steps of a reduction: contributions are combined, then the results are sent to the ranks that need them.
 //!
-//! Each rank owns a block of the result. Contributions to it are first reduced within each node, then between
-//! nodes. So each node sends a compressed block once to each other node ([`mpress::Hierarchy`]), and the ranks
-//! share encoding and decoding. Then the blocks are sent to the ranks that need them. The MPI performs the
-//! operations (`MPI_Reduce_local`).
+//! Each rank owns a block of the result. Contributions to it are first reduced within each node, then between nodes. So each node sends a compressed
+//! block once to each other node ([`mpress::Hierarchy`]), and the ranks share encoding and decoding. Then the blocks are sent to the ranks that need
+//! them. The MPI performs the operations (`MPI_Reduce_local`).
 
 use super::super::Group;
 use super::super::start::Start;
 use super::{Blocks, Call};
 use crate::mpi::fatal::{give_up, no_memory};
-use crate::mpi::span::Span;
-use crate::mpi::sys::*;
+use crate::mpi::{span::Span, sys::*};
 use crate::operations::state::Shim;
 use mpress::{Buffer, Hierarchy};
-use std::ffi::{c_int, c_void};
 use std::iter;
 
 /// A reduction in progress.
@@ -109,8 +105,8 @@ impl<'a> Reducing<'a> {
         self.add(start, &incoming, &[self.rank]);
     }
 
-    /// Waits for incoming contributions, and adds them to these ranks' blocks. If one is missing, the owners
-    /// of these blocks must not take the rest for the result.
+    /// Waits for incoming contributions, and adds them to these ranks' blocks. If one is missing, the owners of these blocks must not take the rest
+    /// for the result.
     fn add(&self, start: &mut Start<'_>, incoming: &[Memory], ranks: &[usize]) {
         start.wait();
         if let Err(code) = start.messages.outcome {

@@ -4,12 +4,7 @@ use super::Group;
 use crate::messages::error::truncated;
 use crate::operations::state::Shim;
 use mpress::{Buffer, Kind, Outgoing, Stream, Tail, waiting};
-use std::collections::VecDeque;
-use std::ffi::c_int;
-use std::mem::MaybeUninit;
-use std::ops::Range;
-use std::rc::Rc;
-use std::slice;
+use std::{collections::VecDeque, ffi::c_int, mem::MaybeUninit, ops::Range, rc::Rc, slice};
 
 /// Length of a chunk, in raw bytes, of a block that is too short for a stream.
 const CHUNK: usize = 63 << 10;
@@ -51,8 +46,8 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// The block of this owner, at an address with room for this number of bytes, or null. `chunk`: raw bytes of
-    /// a chunk of a stream, if it may be one; `goes_on`: whether it is relayed from here to another node.
+    /// The block of this owner, at an address with room for this number of bytes, or null. `chunk`: raw bytes of a chunk of a stream, if it may be
+    /// one; `goes_on`: whether it is relayed from here to another node.
     pub(super) fn new(
         (owner, at, len): (usize, *mut u8, usize),
         chunk: Option<usize>,

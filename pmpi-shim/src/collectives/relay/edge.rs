@@ -1,17 +1,10 @@
-//! The messages of a broadcast or all-gather from one rank to another: all chunks in order, several of them
-//! pending at a time.
+//! The messages of a broadcast or all-gather from one rank to another: all chunks in order, several of them pending at a time.
 
-use super::block::Form;
-use super::{Relay, cannot};
+use super::{Relay, block::Form, cannot};
 use crate::mpi::channel::{Channel, test};
-use crate::mpi::fatal::no_memory;
-use crate::mpi::span::received_bytes;
-use crate::mpi::sys::*;
+use crate::mpi::{fatal::no_memory, span::received_bytes, sys::*};
 use mpress::{Buffer, Relayed};
-use std::collections::VecDeque;
-use std::ffi::c_int;
-use std::ptr;
-use std::rc::Rc;
+use std::{collections::VecDeque, ptr, rc::Rc};
 
 /// Greatest number of posted receives.
 const AHEAD: usize = 8;
@@ -19,8 +12,7 @@ const AHEAD: usize = 8;
 /// Greatest number of pending sends.
 const WINDOW: usize = 32;
 
-/// Every send whose number is divisible by this is synchronous, so that a late receiver does not get too many
-/// unexpected messages.
+/// Every send whose number is divisible by this is synchronous, so that a late receiver does not get too many unexpected messages.
 const WAITING: usize = 16;
 
 /// Bytes that the head of a stream may have in addition to those of its chunk.

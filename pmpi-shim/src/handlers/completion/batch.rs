@@ -1,14 +1,11 @@
 //! The requests of one completion call: their records are in use until it returns.
 
 use crate::messages::error::{Failure, raise};
-use crate::mpi::arguments::Out;
-use crate::mpi::handle::Handle;
-use crate::mpi::sys::*;
+use crate::mpi::{arguments::Out, handle::Handle, sys::*};
 use crate::operations::active::{Active, Finish};
 use crate::operations::requests::{Found, InUse};
 use crate::operations::state::Shim;
 use smallvec::SmallVec;
-use std::ffi::c_int;
 
 /// What a call does with its requests.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -17,16 +14,15 @@ pub(super) enum Ends {
     Wait,
     /// Completes those that are over.
     Test,
-    /// Tells which are over. They remain with the program: a receive is delivered at once, and its status
-    /// kept.
+    /// Tells which are over. They remain with the program: a receive is delivered at once, and its status kept.
     Look,
 }
 
 /// A list with an entry for each request of a call: most calls have few, and programs poll with such calls.
 pub(super) type Few<T> = SmallVec<[T; 4]>;
 
-/// The requests of one call: the MPI's handles, and our records of them. These are in the frame of the call, as
-/// moving them would take longer than all the rest.
+/// The requests of one call: the MPI's handles, and our records of them. These are in the frame of the call, as moving them would take longer than
+/// all the rest.
 pub(super) struct Batch<'a> {
     shim: &'a Shim,
     pub(super) ends: Ends,
@@ -46,8 +42,8 @@ pub(super) struct Slot {
     is_ready: bool,
     /// Whether the operation must be advanced to know that.
     moves: bool,
-    /// Whether the program's request is left unchanged, and the MPI gets none: it is inactive, and another
-    /// call may start it meanwhile; or another call works on it, or has completed it.
+    /// Whether the program's request is left unchanged, and the MPI gets none: it is inactive, and another call may start it meanwhile; or another
+    /// call works on it, or has completed it.
     is_left: bool,
 }
 
@@ -71,8 +67,8 @@ impl Slot {
         slot
     }
 
-    /// Adds the slots of all requests, whose records are in use from now on. Calls that look wait for each
-    /// other, so all take the requests in the same order.
+    /// Adds the slots of all requests, whose records are in use from now on. Calls that look wait for each other, so all take the requests in the
+    /// same order.
     fn add_each(slots: &mut Few<Self>, shim: &Shim, ends: Ends, requests: &[MPI_Request]) {
         let mut using = shim.requests.use_each(ends != Ends::Look);
         let mut slot = |request: &MPI_Request| Self::of(shim, *request, using(*request));
@@ -93,8 +89,7 @@ impl Slot {
 }
 
 impl<'a> Batch<'a> {
-    /// The records of these requests, from now on in use; `None` if none of them has one. `slots` must be
-    /// empty.
+    /// The records of these requests, from now on in use; `None` if none of them has one. `slots` must be empty.
     pub(super) fn of(
         shim: &'a Shim,
         ends: Ends,
@@ -135,9 +130,8 @@ impl<'a> Batch<'a> {
         self.slots.iter_mut().filter_map(of).max().unwrap_or(0)
     }
 
-    /// Passes the requests that are ready to the MPI, and null requests for the others. If all handles are
-    /// the program's, the MPI gets its array: then the handles of completed requests are null before an error
-    /// handler is called.
+    /// Passes the requests that are ready to the MPI, and null requests for the others. If all handles are the program's, the MPI gets its array:
+    /// then the handles of completed requests are null before an error handler is called.
     pub(super) fn ask(&mut self, ask: impl FnOnce(c_int, *mut MPI_Request) -> c_int) -> c_int {
         let count = c_int::try_from(self.len()).unwrap_or(c_int::MAX); // fits, as it came from the program
         let is_same = |(slot, request): (&Slot, &MPI_Request)| slot.is_ready && slot.inner == *request;
@@ -241,8 +235,8 @@ impl<'a> Batch<'a> {
         result.map_or_else(|(comm, code)| raise(comm, code), |()| SUCCESS)
     }
 
-    /// Ends a call for several requests: finishes the requests `which`, whose statuses are `found` and are
-    /// stored at `place`. `code` is the MPI's return value.
+    /// Ends a call for several requests: finishes the requests `which`, whose statuses are `found` and are stored at `place`. `code` is the MPI's
+    /// return value.
     pub(super) unsafe fn finish_many(
         mut self,
         which: impl Iterator<Item = usize>,
@@ -283,13 +277,12 @@ impl<'a> Batch<'a> {
 }
 
 impl Drop for Batch<'_> {
-    /// Gives the program its handles back: null for completed requests, unchanged for pending and persistent
-    /// ones.
+    /// Gives the program its handles back: null for completed requests, unchanged for pending and persistent ones.
     fn drop(&mut self) {
         self.take_back();
         for slot in self.slots.iter_mut() {
-            // The MPI has freed a failed request without reporting it: it reports only one of several, or the
-            // error handler has left the call by an exception.
+            // The MPI has freed a failed request without reporting it: it reports only one of several, or the error handler has left the call by an
+            // exception.
             if slot.inner == REQUEST_NULL
                 && slot.is_ready
                 && let Some(mut active) = slot.record.as_mut().and_then(|record| record.slot().take())

@@ -1,16 +1,12 @@
 //! The time in calls by communicator and by peer.
 //!
-//! The time of a call counts for the communicator that it names, and for the peer if it names one: the
-//! destination of a send, the source of a receive. The time of a call that waits for requests is divided
-//! equally among those that are known, and each part counts for the communicator and peer of that request.
-//! Some MPIs give all operations that complete at once the same request; the last of them is known.
+//! The time of a call counts for the communicator that it names, and for the peer if it names one: the destination of a send, the source of a
+//! receive. The time of a call that waits for requests is divided equally among those that are known, and each part counts for the communicator and
+//! peer of that request. Some MPIs give all operations that complete at once the same request; the last of them is known.
 
-use crate::mpi::arguments::Out;
-use crate::mpi::handle::Handle;
-use crate::mpi::sys::*;
+use crate::mpi::{arguments::Out, handle::Handle, sys::*};
 use crate::operations::state::shared;
 use mpress::report::{Subject, Tables};
-use std::ffi::c_int;
 use std::sync::Mutex;
 
 pub(super) static TABLES: Mutex<Tables> = Mutex::new(Tables::new());
@@ -38,8 +34,7 @@ impl About {
         Self::Message(Subject { line, peer: usize::try_from(peers.world_rank(peer)).ok() })
     }
 
-    /// The same, and the call starts the operation whose request it stores here. With `MPI_PROC_NULL` there is
-    /// nothing to wait for.
+    /// The same, and the call starts the operation whose request it stores here. With `MPI_PROC_NULL` there is nothing to wait for.
     #[inline]
     pub(crate) fn starting(comm: MPI_Comm, peer: c_int, request: Out<MPI_Request>) -> Self {
         match Self::with(comm, peer) {

@@ -1,14 +1,8 @@
-//! The communicator for the layer's own messages: streams, and collectives of all communicators of the
-//! program, each of which has its own tag.
+//! The communicator for the layer's own messages: streams, and collectives of all communicators of the program, each of which has its own tag.
 //!
 //! A separate communicator for each would double their number, and MPICH is limited to about two thousand.
 
-use crate::mpi::fatal;
-use crate::mpi::handle::Handle;
-use crate::mpi::open;
-use crate::mpi::span::greatest_tag;
-use crate::mpi::sys::*;
-use std::ffi::c_int;
+use crate::mpi::{fatal, handle::Handle, open, span::greatest_tag, sys::*};
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -16,9 +10,8 @@ use std::sync::atomic::{AtomicI32, Ordering};
 pub(crate) struct Private {
     /// Its error handler returns errors.
     pub(crate) comm: MPI_Comm,
-    /// The least tag that none of this process's communicators has had. Tags count up and are not used
-    /// again, so no two communicators that share a process have the same one, and a message that a program
-    /// left in an erroneous collective meets no other.
+    /// The least tag that none of this process's communicators has had. Tags count up and are not used again, so no two communicators that share a
+    /// process have the same one, and a message that a program left in an erroneous collective meets no other.
     next: AtomicI32,
     /// The upper half of the tags, for streams. Collectives use the lower half.
     pub(crate) free_tags: RangeInclusive<c_int>,
@@ -27,14 +20,13 @@ pub(crate) struct Private {
 /// The tag of `MPI_COMM_WORLD`, on which its ranks need not agree.
 pub(super) const WORLD: c_int = 0;
 
-/// Number of attempts of the ranks of a communicator to agree on a tag. One is enough unless other threads
-/// take the tag meanwhile.
+/// Number of attempts of the ranks of a communicator to agree on a tag. One is enough unless other threads take the tag meanwhile.
 const ROUNDS: u32 = 64;
 
 impl Private {
-    /// Makes the communicator as a duplicate of `of`, on all of its ranks. For the world this must come
-    /// before the program sets its first attribute, since a duplicate copies attributes, by the program's own
-    /// functions. In other calls that make a communicator, a waiting rank would keep its processor busy.
+    /// Makes the communicator as a duplicate of `of`, on all of its ranks. For the world this must come before the program sets its first attribute,
+    /// since a duplicate copies attributes, by the program's own functions. In other calls that make a communicator, a waiting rank would keep its
+    /// processor busy.
     pub(crate) fn new(of: MPI_Comm) -> Result<Self, c_int> {
         let (mut comm, mut request) = (COMM_NULL, REQUEST_NULL);
         // SAFETY: a collective call; valid output pointers, which live until it is complete.
@@ -52,24 +44,21 @@ impl Private {
         Self { comm: COMM_NULL, next: AtomicI32::new(0), free_tags: 0..=0 }
     }
 
-    /// Agrees with all ranks of the program's communicator on a tag for it: `Some(None)` if some rank has
-    /// used all tags; `None` if other threads have taken each proposed tag, so that a later call may succeed.
+    /// Agrees with all ranks of the program's communicator on a tag for it: `Some(None)` if some rank has used all tags; `None` if other threads have
+    /// taken each proposed tag, so that a later call may succeed.
     ///
-    /// Each rank proposes a tag, and the largest is taken unless some rank has used it. Other threads may do
-    /// the same for other communicators meanwhile. No lock is held while ranks wait for each other; if two
-    /// threads get the same tag on different ranks, neither uses it.
+    /// Each rank proposes a tag, and the largest is taken unless some rank has used it. Other threads may do the same for other communicators
+    /// meanwhile. No lock is held while ranks wait for each other; if two threads get the same tag on different ranks, neither uses it.
     ///
     /// # Errors
     /// Those of the MPI, which has called the communicator's error handler.
     pub(super) fn agree(&self, comm: MPI_Comm) -> Result<Option<Option<c_int>>, c_int> {
         for round in 0..ROUNDS {
-            // Threads that collide must not propose the same tags in each round, so the proposal depends on
-            // the communicator.
+            // Threads that collide must not propose the same tags in each round, so the proposal depends on the communicator.
             let apart = round.wrapping_mul(comm.key() as u32) % (2 * round + 1);
             let proposal = self.next.load(Ordering::Relaxed).checked_add_unsigned(apart);
             let proposal = proposal.filter(|tag| tag < self.free_tags.start());
-            // The largest is found as the minimum of the negated ones. Without a proposal the value is too
-            // large for every rank.
+            // The largest is found as the minimum of the negated ones. Without a proposal the value is too large for every rank.
             let [largest] = minima([proposal.map_or(c_int::MIN, |tag| -tag)], comm)?;
             if largest == c_int::MIN {
                 return Ok(Some(None));

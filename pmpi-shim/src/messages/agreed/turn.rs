@@ -2,8 +2,7 @@
 
 use mpress::Engine;
 use mpress::race::{Outcome, Race, Way};
-use std::ffi::c_int;
-use std::time::Instant;
+use std::{ffi::c_int, time::Instant};
 
 /// The collectives for which several ways are tried, and the fastest one is kept.
 #[derive(Clone, Copy)]
@@ -51,9 +50,8 @@ impl Turn<'_> {
     /// By the MPI.
     pub(super) const MPI: Self = Self { way: Way::Mpi, here: None, of: Of::Nothing };
 
-    /// Makes the call and learns from it, on all ranks. `make` gets the way, and what else is known of a call
-    /// that is made here. It returns, too, whether anything got shorter, if that is known; it must be the
-    /// same on all ranks.
+    /// Makes the call and learns from it, on all ranks. `make` gets the way, and what else is known of a call that is made here. It returns, too,
+    /// whether anything got shorter, if that is known; it must be the same on all ranks.
     pub(crate) fn make<R>(
         &self,
         engine: &Engine,

@@ -1,19 +1,16 @@
 //! Decodes a datatype from `MPI_Type_get_envelope` and `MPI_Type_get_contents`, recursively.
 //!
-//! At each step the result is compared with the MPI's size and bounds of the handle. A type for which they
-//! differ remains unknown, as does one with an unknown combiner.
+//! At each step the result is compared with the MPI's size and bounds of the handle. A type for which they differ remains unknown, as does one with
+//! an unknown combiner.
 
 use super::Known;
 use crate::mpi::handle::{Handle, HandleMap};
-use crate::mpi::predefined;
 use crate::mpi::span::{Made, OwnedType, bounds};
-use crate::mpi::sys::*;
+use crate::mpi::{predefined, sys::*};
 use mpress::Kind;
 use mpress_datatype::{Contents, Datatype, Dialect};
-use std::ffi::c_int;
 
-/// Greatest number of handles that make up one datatype: Open MPI returns a new handle for each use of a
-/// type.
+/// Greatest number of handles that make up one datatype: Open MPI returns a new handle for each use of a type.
 const MOST_HANDLES: usize = 4096;
 
 /// Greatest nesting depth.
@@ -76,8 +73,7 @@ impl Decoder {
             }
             return Some((alone(size, alignment(kind, size))?, Some(kind)));
         }
-        // Pairs with a gap, distinguished by their sizes. MPICH packs these incorrectly in some places, so
-        // there they are left to the MPI.
+        // Pairs with a gap, distinguished by their sizes. MPICH packs these incorrectly in some places, so there they are left to the MPI.
         if DIALECT == Dialect::Mpich {
             return None;
         }
@@ -100,8 +96,7 @@ impl Decoder {
         let mut handles = vec![DATATYPE_NULL; length(made.datatypes)?];
         let (integers_place, addresses_place) = (integers.as_mut_ptr(), addresses.as_mut_ptr());
         let handles_place = handles.as_mut_ptr();
-        // SAFETY: a derived type, and arrays of the lengths that its envelope gives; it has large counts only
-        // if the MPI supports these.
+        // SAFETY: a derived type, and arrays of the lengths that its envelope gives; it has large counts only if the MPI supports these.
         let code = unsafe {
             if made.counts > 0 {
                 PMPI_Type_get_contents_c(

@@ -1,14 +1,9 @@
-//! Communicators that are being freed. A delete callback of the program may still use one, before or after
-//! the callback of our attribute, and an attribute that is set meanwhile is never deleted. So the peers are
-//! kept here until the call returns.
+//! Communicators that are being freed. A delete callback of the program may still use one, before or after the callback of our attribute, and an
+//! attribute that is set meanwhile is never deleted. So the peers are kept here until the call returns.
 
 use super::Peers;
-use crate::mpi::handle::Handle;
-use crate::mpi::sys::*;
-use std::cell::RefCell;
-use std::ffi::c_int;
-use std::mem::ManuallyDrop;
-use std::sync::Arc;
+use crate::mpi::{handle::Handle, sys::*};
+use std::{cell::RefCell, mem::ManuallyDrop, sync::Arc};
 
 /// A communicator that is being freed.
 struct Ending {
@@ -18,9 +13,8 @@ struct Ending {
 }
 
 thread_local! {
-    /// What this thread frees: a delete callback may free another communicator. Never dropped, since a
-    /// program may free communicators and end MPI when it exits, after the destructors of its threads'
-    /// variables.
+    /// What this thread frees: a delete callback may free another communicator. Never dropped, since a program may free communicators and end MPI
+    /// when it exits, after the destructors of its threads' variables.
     static ENDING: ManuallyDrop<RefCell<Vec<Ending>>> = const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }
 
@@ -29,8 +23,7 @@ fn take(comm: usize) -> Vec<Ending> {
     ENDING.with(|all| all.borrow_mut().extract_if(.., |ending| ending.comm == comm).collect())
 }
 
-/// A call that frees a communicator. It ends when this is dropped, even if an error handler of the program
-/// throws.
+/// A call that frees a communicator. It ends when this is dropped, even if an error handler of the program throws.
 pub(crate) struct Freeing {
     comm: usize,
 }
@@ -56,8 +49,7 @@ impl Drop for Freeing {
     }
 }
 
-/// Keeps the peers of a communicator if this thread is freeing it; returns whether it is. From then on no
-/// other thread may look for its messages.
+/// Keeps the peers of a communicator if this thread is freeing it; returns whether it is. From then on no other thread may look for its messages.
 pub(super) fn keep(keyval: c_int, comm: MPI_Comm, peers: &Arc<Peers>) -> bool {
     ENDING.with(|all| {
         let mut all = all.borrow_mut();

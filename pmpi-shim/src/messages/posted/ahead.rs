@@ -1,16 +1,12 @@
-//! A receive that begins before the program asks for its message. The message goes to the layer's own buffer,
-//! and is decoded there if the program will most likely ask for it next.
+//! A receive that begins before the program asks for its message. The message goes to the layer's own buffer, and is decoded there if the program
+//! will most likely ask for it next.
 
 use super::{Bounce, Came, Lent, Place, Posted};
-use crate::messages::context::Context;
-use crate::messages::peers::Peers;
-use crate::messages::receive_memory::Memory;
 use crate::messages::streams::{Arriving, Next, Target};
+use crate::messages::{context::Context, peers::Peers, receive_memory::Memory};
 use crate::mpi::sys::*;
 use mpress::waiting;
-use std::ffi::c_int;
-use std::sync::Arc;
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
 impl Posted {
     /// A receive of this kind. The program lends memory for it only when it asks for the message.
@@ -31,9 +27,8 @@ impl Posted {
         Some(context.engine.open(buffer).ok()?.raw_len())
     }
 
-    /// Decodes a frame that has come from rank `source` of the world, or begins to if it is the head of a
-    /// stream, if its message has at most `most` bytes. If that fails, the receive decodes it later, or
-    /// determines what it is. Returns what [`message_len`](Self::message_len) would have.
+    /// Decodes a frame that has come from rank `source` of the world, or begins to if it is the head of a stream, if its message has at most `most`
+    /// bytes. If that fails, the receive decodes it later, or determines what it is. Returns what [`message_len`](Self::message_len) would have.
     pub(crate) fn decode_ahead(&mut self, context: &Context, source: c_int, most: usize) -> Option<usize> {
         let Place::Bounce(Bounce { buffer, .. }) = &self.place else { return None };
         let incoming = context.engine.open(buffer).ok()?;
@@ -84,9 +79,8 @@ impl Posted {
         }
     }
 
-    /// The program will not ask for the message. The rest of a stream is dropped as it comes. A frame that
-    /// has not been decoded counts as lost (`docs/format/frame.md`, section "Notes"). Returns the buffer that
-    /// the MPI may still write to.
+    /// The program will not ask for the message. The rest of a stream is dropped as it comes. A frame that has not been decoded counts as lost
+    /// (`docs/format/frame.md`, section "Notes"). Returns the buffer that the MPI may still write to.
     pub(crate) fn discard(mut self, context: &Context) -> Option<Bounce> {
         if let Some(Came::Stream(stream)) = self.came.take() {
             let _lost = stream.drop_rest(context);

@@ -9,8 +9,7 @@ use std::ffi::c_int;
 pub(crate) struct Bounce {
     pub(crate) bytes: ByteSpan,
     pub(crate) buffer: Buffer,
-    /// The last byte of a message of this length is received with a gap of one byte, see
-    /// [`Family::overruns`](crate::mpi::family::Family::overruns).
+    /// The last byte of a message of this length is received with a gap of one byte, see [`Family::overruns`](crate::mpi::family::Family::overruns).
     split: Option<usize>,
     _counted: Option<Counted>,
 }

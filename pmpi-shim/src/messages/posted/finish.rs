@@ -1,15 +1,12 @@
 //! The end of a receive: the message is written to the program's memory, or given up.
 
 use super::{Came, Place, Posted};
-use crate::messages::context::Context;
-use crate::messages::deliver::land;
-use crate::messages::error::Failure;
-use crate::messages::receive_memory::Memory;
-use crate::messages::streams::Arriving;
+use crate::messages::{
+    context::Context, deliver::land, error::Failure, receive_memory::Memory, streams::Arriving,
+};
 use crate::mpi::span::{Span, is_cancelled, set_received_bytes};
 use crate::mpi::sys::*;
 use mpress::{FRONT, HEADER_LEN};
-use std::ffi::c_int;
 use std::time::Instant;
 
 impl Posted {
@@ -64,8 +61,7 @@ impl Posted {
         Ok(())
     }
 
-    /// Copies a message or a frame from our own buffer to the program's; returns the length of the message in
-    /// bytes.
+    /// Copies a message or a frame from our own buffer to the program's; returns the length of the message in bytes.
     fn land(&mut self, context: &Context, wire: &[u8], is_frame: bool) -> Result<usize, c_int> {
         let memory = self.memory;
         let ahead = self.ahead.map(|decoding| (decoding, Instant::now()));
@@ -91,11 +87,10 @@ impl Posted {
         landed
     }
 
-    /// The MPI completed the receive with an error. The buffer is not freed: Open MPI 4.1 completes a receive
-    /// with `MPI_ERR_TRUNCATE` before all of a long message has come, and writes the rest to it later.
+    /// The MPI completed the receive with an error. The buffer is not freed: Open MPI 4.1 completes a receive with `MPI_ERR_TRUNCATE` before all of a
+    /// long message has come, and writes the rest to it later.
     ///
-    /// `source`: the message's source, if the MPI reported it. If the message was the head of a stream, its
-    /// tail is dropped.
+    /// `source`: the message's source, if the MPI reported it. If the message was the head of a stream, its tail is dropped.
     pub(crate) fn abandon(mut self, context: &Context, source: c_int) {
         let mut stream = None;
         if let Some(Came::Elsewhere(wire, _)) = self.came.take() {

@@ -1,17 +1,11 @@
-//! The memory that a program lends for receives: frames in it, and messages that wait until nothing else is
-//! pending there.
+//! The memory that a program lends for receives: frames in it, and messages that wait until nothing else is pending there.
 
 use super::{Memory, ReceiveMemory, Waiting};
-use crate::messages::context::Context;
-use crate::messages::deliver::land;
-use crate::mpi::device;
+use crate::messages::{context::Context, deliver::land};
 use crate::mpi::span::{OwnedType, Span, packed_len};
-use crate::mpi::sys::*;
+use crate::mpi::{device, sys::*};
 use mpress::{Buffer, FRONT};
-use std::ffi::c_int;
-use std::slice;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::{slice, sync::Arc, sync::atomic::Ordering};
 
 impl Memory {
     /// The memory of a receive, lent by the program, and a reference to its datatype.
@@ -40,8 +34,7 @@ impl Memory {
         Ok(buffer)
     }
 
-    /// Passes the first [`FRONT`] bytes of a message in this memory, which has room for a frame, to a
-    /// closure.
+    /// Passes the first [`FRONT`] bytes of a message in this memory, which has room for a frame, to a closure.
     ///
     /// # Safety
     /// The receive must be over.
@@ -51,8 +44,7 @@ impl Memory {
         see: impl FnOnce(&[u8]) -> R,
     ) -> Result<R, c_int> {
         if self.contiguous && self.capacity >= FRONT {
-            // SAFETY: contiguous elements of at least this length, the span's own promise, which the MPI no
-            // longer writes.
+            // SAFETY: contiguous elements of at least this length, the span's own promise, which the MPI no longer writes.
             return Ok(see(unsafe { slice::from_raw_parts(self.span.ptr().cast::<u8>(), FRONT) }));
         }
         Ok(see(&self.read(context, FRONT)?))
@@ -92,8 +84,7 @@ impl ReceiveMemory {
         self.settle(context);
     }
 
-    /// Writes the messages that were kept to memory that has become free. To be called whenever a claim has
-    /// ended.
+    /// Writes the messages that were kept to memory that has become free. To be called whenever a claim has ended.
     pub(crate) fn settle(self: &Arc<Self>, context: &Context) {
         if !self.has_kept.load(Ordering::Acquire) {
             return;
@@ -101,8 +92,7 @@ impl ReceiveMemory {
         let mut kept = crate::locked(&self.kept);
         kept.retain(|Waiting { memory, message, .. }| {
             let Some(_claim) = self.free(memory) else { return true };
-            // The receive that was pending in this memory has ended just now, so the program still lends it.
-            // There is room for the message.
+            // The receive that was pending in this memory has ended just now, so the program still lends it. There is room for the message.
             let _ = land(context, message, false, &memory.span);
             false
         });

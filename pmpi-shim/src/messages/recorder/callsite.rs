@@ -1,11 +1,9 @@
-//! The place in the program where a call was made: the return address of the first stack frame that is
-//! neither in mpress nor in the MPI, as an offset from the load address of its file. Fortran calls come
-//! through a library of the MPI.
+//! The place in the program where a call was made: the return address of the first stack frame that is neither in mpress nor in the MPI, as an offset
+//! from the load address of its file. Fortran calls come through a library of the MPI.
 
 use crate::mpi::handle::HandleMap;
 use std::ffi::{CStr, c_int, c_void};
-use std::path::Path;
-use std::sync::Mutex;
+use std::{path::Path, sync::Mutex};
 
 // The unwinder that Rust's own panics use (Itanium C++ ABI, "Exception Handling", level I).
 unsafe extern "C" {
@@ -21,8 +19,7 @@ const GO_ON: c_int = 0;
 /// `_URC_NORMAL_STOP`
 const STOP: c_int = 4;
 
-/// Greatest number of frames looked at. Between the program and us are frames of Fortran bindings and of
-/// tools.
+/// Greatest number of frames looked at. Between the program and us are frames of Fortran bindings and of tools.
 const DEPTH: usize = 32;
 
 /// The bits from this one on are the number of the library, 0 for the executable.
@@ -54,8 +51,7 @@ impl Sites {
     pub(crate) fn here(&self) -> u64 {
         let mut known = crate::locked(&self.0);
         let mut search = Search { known: &mut known, depth: 0, found: None };
-        // SAFETY: `step` gets this search, which lives until the function returns, and contexts that the
-        // unwinder passes.
+        // SAFETY: `step` gets this search, which lives until the function returns, and contexts that the unwinder passes.
         unsafe { _Unwind_Backtrace(step, (&raw mut search).cast()) };
         search.found.unwrap_or(0)
     }

@@ -1,23 +1,15 @@
 //! A stream that this process receives.
 
 use super::Streams;
-use crate::messages::context::Context;
-use crate::messages::error::Untold;
+use crate::messages::{context::Context, error::Untold};
 use crate::mpi::channel::{Channel, match_one, test};
-use crate::mpi::real;
-use crate::mpi::span::received_bytes;
-use crate::mpi::sys::*;
+use crate::mpi::{real, span::received_bytes, sys::*};
 use mpress::{
     Buffer, Incoming, Stream,
     waiting::{self, Pace},
 };
 use mpress_datatype::{Plan, Source};
-use std::collections::VecDeque;
-use std::ffi::c_int;
-use std::mem::MaybeUninit;
-use std::ops::Range;
-use std::slice;
-use std::sync::atomic::Ordering;
+use std::{collections::VecDeque, mem::MaybeUninit, ops::Range, slice, sync::atomic::Ordering};
 
 /// Greatest number of posted receives of chunks.
 const POSTED: usize = 4;
@@ -166,8 +158,7 @@ impl Arriving {
             if let Err(code) = self.post(context) {
                 self.fail(code);
                 if self.posted.is_empty() {
-                    // The rest cannot be received. The sender waits for its last chunk no longer than its
-                    // patience lasts.
+                    // The rest cannot be received. The sender waits for its last chunk no longer than its patience lasts.
                     return Next::Over;
                 }
                 break;
@@ -247,8 +238,7 @@ impl Arriving {
         }
     }
 
-    /// The length of the message, and its buffer, if it is in one of our buffers. To be called once the
-    /// stream is complete.
+    /// The length of the message, and its buffer, if it is in one of our buffers. To be called once the stream is complete.
     pub(crate) fn finish(mut self) -> Result<(usize, Option<Buffer>), c_int> {
         std::mem::replace(&mut self.outcome, Ok(())).map_err(Untold::tell)?;
         let len = self.stream.raw_len();

@@ -3,18 +3,12 @@
 use super::{AHEAD, Send, Streams, drop_sent};
 use crate::messages::context::Context;
 use crate::messages::wire::{Raw, Wire};
-use crate::mpi::fatal::give_up;
 use crate::mpi::operation::{Look, look};
-use crate::mpi::real;
-use crate::mpi::span::is_cancelled;
-use crate::mpi::sys::*;
+use crate::mpi::{fatal::give_up, real, span::is_cancelled, sys::*};
 use mpress::waiting::Wait;
 use mpress::{Buffer, Counted, SentAt, Tail};
-use std::collections::VecDeque;
-use std::ffi::c_int;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+use std::{collections::VecDeque, sync::Arc, sync::atomic::Ordering};
 
 /// A stream being sent. The request of its message is that of its head.
 pub(crate) struct Departing {
@@ -39,8 +33,8 @@ pub(crate) struct Departing {
     /// Estimated time of a byte on the network, in nanoseconds.
     byte_ns: f64,
     state: State,
-    /// Time that the MPI took to start chunks, beyond the usual. The receiver is told when each chunk was
-    /// ready, without this time: it shows how busy the network is, not how fast this process is.
+    /// Time that the MPI took to start chunks, beyond the usual. The receiver is told when each chunk was ready, without this time: it shows how busy
+    /// the network is, not how fast this process is.
     stalled: Duration,
 }
 
@@ -54,20 +48,18 @@ enum State {
     Over,
 }
 
-/// A call that waits sends a chunk synchronously whenever it has started this number of bytes. Open MPI over
-/// TCP calls any other chunk sent at once, and queues any number of them for a connection. What it answers
-/// there, such as that it has matched a synchronous chunk of the other rank, goes after the whole queue. So
-/// with long queues two ranks that send to each other would send one after the other.
+/// A call that waits sends a chunk synchronously whenever it has started this number of bytes. Open MPI over TCP calls any other chunk sent at once,
+/// and queues any number of them for a connection. What it answers there, such as that it has matched a synchronous chunk of the other rank, goes
+/// after the whole queue. So with long queues two ranks that send to each other would send one after the other.
 const CONFIRMED: usize = 256 << 10;
 
 /// Bytes that such a call starts from the first pending chunk on (`benches/record/npb.txt` has other windows).
 const WINDOW: usize = 1 << 20;
 
 impl Departing {
-    /// Starts a stream of the message `raw` to rank `dest` of the world. `start_head` starts its head in the
-    /// mode of the message. `meanwhile` is called between chunks. `holds`: the call does not return before
-    /// the stream is complete, so chunks need not be started before the network is ready for them, as an MPI
-    /// does with long messages.
+    /// Starts a stream of the message `raw` to rank `dest` of the world. `start_head` starts its head in the mode of the message. `meanwhile` is
+    /// called between chunks. `holds`: the call does not return before the stream is complete, so chunks need not be started before the network is
+    /// ready for them, as an MPI does with long messages.
     ///
     /// # Errors
     /// Those of `start_head`, and a lack of memory.
@@ -153,9 +145,9 @@ impl Departing {
         }
     }
 
-    /// Starts a chunk. The last one of the stream is sent synchronously, since an MPI calls a short message
-    /// sent when it has copied it: if a program went on computing then, chunks would stay where they are until
-    /// its next call. If the call `confirms` what has been received, so are some before it.
+    /// Starts a chunk. The last one of the stream is sent synchronously, since an MPI calls a short message sent when it has copied it: if a program
+    /// went on computing then, chunks would stay where they are until its next call. If the call `confirms` what has been received, so are some
+    /// before it.
     fn send(&mut self, (chunk, kept): (Buffer, Counted), confirms: bool) {
         let is_last = self.ends && self.held.is_empty();
         self.unconfirmed += chunk.len();
@@ -186,8 +178,8 @@ impl Departing {
         some_left
     }
 
-    /// Advances the stream, whose head has this request, and which is waited for; returns whether the stream
-    /// has been sent, so that the request may be completed.
+    /// Advances the stream, whose head has this request, and which is waited for; returns whether the stream has been sent, so that the request may
+    /// be completed.
     pub(crate) fn advance(&mut self, request: MPI_Request) -> bool {
         if self.go_on(request) && self.is_matched() {
             self.state = self.matched();
@@ -253,8 +245,7 @@ fn next_chunk(context: &Context, tail: &mut Tail, raw: &Raw<'_>) -> Option<Buffe
     }
 }
 
-/// Ends the job: the head has been sent, and its receiver would wait for ever for a chunk that cannot be made
-/// or sent.
+/// Ends the job: the head has been sent, and its receiver would wait for ever for a chunk that cannot be made or sent.
 fn cannot_go_on(code: c_int) -> ! {
     give_up("the rest of a message that has been sent in part cannot be sent", code)
 }

@@ -1,11 +1,11 @@
 //! The types of the ABI that the shim is built for, and its constants, from `constants.txt`:
 //!
-//! - that of Open MPI 4 and 5 (`libmpi.so.40`). Handles are addresses; those of predefined objects are addresses of
-//!   variables of the library, which the loader fills in (`build/openmpi.rs`).
-//! - that of MPICH (from 3.1 on) and its derivatives: Intel MPI, MVAPICH, Cray MPICH (the ABI Compatibility
-//!   Initiative of 2013; `libmpi.so.12`, Debian's `libmpich.so.12`). Handles are integers.
-//! - that of the MPI 5.0 standard (chapter 20; `libmpi_abi.so.1`): MPICH from 5.0 on, Intel MPI from 2021.18 on.
-//!   Handles are opaque pointers; those of predefined objects are small integers.
+//! - that of Open MPI 4 and 5 (`libmpi.so.40`). Handles are addresses; those of predefined objects are addresses of variables of the library, which
+//!   the loader fills in (`build/openmpi.rs`).
+//! - that of MPICH (from 3.1 on) and its derivatives: Intel MPI, MVAPICH, Cray MPICH (the ABI Compatibility Initiative of 2013; `libmpi.so.12`,
+//!   Debian's `libmpich.so.12`). Handles are integers.
+//! - that of the MPI 5.0 standard (chapter 20; `libmpi_abi.so.1`): MPICH from 5.0 on, Intel MPI from 2021.18 on. Handles are opaque pointers; those
+//!   of predefined objects are small integers.
 
 use mpress::Kind;
 use mpress_datatype::{Abi, Dialect};

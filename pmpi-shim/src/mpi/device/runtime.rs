@@ -1,6 +1,5 @@
-//! The GPU libraries, and how each of them tells the kind of memory at an address: CUDA's driver, AMD's HIP,
-//! and Level Zero. Names, constants and types are those of their C interfaces, which stay compatible with
-//! existing binaries.
+//! The GPU libraries, and how each of them tells the kind of memory at an address: CUDA's driver, AMD's HIP, and Level Zero. Names, constants and
+//! types are those of their C interfaces, which stay compatible with existing binaries.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
@@ -59,14 +58,14 @@ impl Runtime {
         if library.is_null() { None } else { open(Library(library)) }
     }
 
-    /// Whether, according to this library, the memory at `ptr` is not the host's alone. The library knows
-    /// only memory that was allocated through it; all other memory is the host's.
+    /// Whether, according to this library, the memory at `ptr` is not the host's alone. The library knows only memory that was allocated through it;
+    /// all other memory is the host's.
     pub(super) fn owns(&self, ptr: *const c_void) -> bool {
         match self {
             Self::Attributes { attribute, last_error, host } => {
                 let mut kind = 0;
-                // SAFETY: the attribute is one `unsigned int`. The address may be unknown to the library. On
-                // failure HIP records an error for the thread, which the program must not find.
+                // SAFETY: the attribute is one `unsigned int`. The address may be unknown to the library. On failure HIP records an error for the
+                // thread, which the program must not find.
                 unsafe {
                     let before = last_error.map_or(SUCCESS, |[peek, _]| peek());
                     let code = attribute((&raw mut kind).cast(), MEMORY_TYPE, ptr);
@@ -179,8 +178,7 @@ fn level_zero(library: Library) -> Option<Runtime> {
     type Init = unsafe extern "C" fn(u32) -> c_int;
     type DriverGet = unsafe extern "C" fn(*mut u32, *mut Handle) -> c_int;
     type ContextCreate = unsafe extern "C" fn(Handle, *const ContextDesc, *mut Handle) -> c_int;
-    // SAFETY: their types in ze_api.h; valid output pointers, and an array with room for the number of
-    // drivers reported.
+    // SAFETY: their types in ze_api.h; valid output pointers, and an array with room for the number of drivers reported.
     unsafe {
         let properties = library.function(c"zeMemGetAllocProperties")?;
         let init: Init = library.function(c"zeInit")?;

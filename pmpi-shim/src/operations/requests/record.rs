@@ -1,11 +1,9 @@
 //! A record of the table of operations, and the mark of the call that works on it.
 
 use crate::messages::context::Context;
-use crate::mpi::handle::Handle;
 use crate::mpi::stack::{self, Earlier, Place};
-use crate::mpi::sys::*;
-use crate::operations::active::Active;
-use crate::operations::persistent::Template;
+use crate::mpi::{handle::Handle, sys::*};
+use crate::operations::{active::Active, persistent::Template};
 use std::cell::{Cell, UnsafeCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -23,8 +21,7 @@ pub(super) struct Record {
     mark: AtomicUsize,
     /// The lowest place on the stack that the call may have.
     place: AtomicUsize,
-    /// Whether the call completes nothing. If so, the program may ask for the request in other calls at the
-    /// same time.
+    /// Whether the call completes nothing. If so, the program may ask for the request in other calls at the same time.
     looks: AtomicBool,
     /// Whether the operation makes progress only if it is advanced.
     pub(super) moves: AtomicBool,
@@ -32,8 +29,8 @@ pub(super) struct Record {
 
 /// The mark of a record that no call works on.
 const FREE: usize = 0;
-/// Part of a mark: the call has passed the request to the MPI, and may have been left by a jump there. It
-/// touches the record again only if the mark is unchanged.
+/// Part of a mark: the call has passed the request to the MPI, and may have been left by a jump there. It touches the record again only if the mark
+/// is unchanged.
 const LENT: usize = 1;
 /// The mark of a record whose call was left by a jump.
 const LEFT: usize = LENT;
@@ -99,17 +96,15 @@ impl Record {
         self.looks.load(Ordering::Acquire)
     }
 
-    /// A call of this thread begins `here`. If the one that works on the record is known to be over, it was
-    /// left by a jump.
+    /// A call of this thread begins `here`. If the one that works on the record is known to be over, it was left by a jump.
     pub(super) fn leave_if_over(&self, here: Place) -> bool {
         let mark = self.mark();
         stack::earlier(self.place(), here) == Earlier::Over
             && self.mark.compare_exchange(mark, LEFT, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 
-    /// Marks it for a call, unless another one works on it. A call that `completes` the request may take it
-    /// from one that has passed it to the MPI: the program may not complete a request in two calls, so that
-    /// one was left by a jump.
+    /// Marks it for a call, unless another one works on it. A call that `completes` the request may take it from one that has passed it to the MPI:
+    /// the program may not complete a request in two calls, so that one was left by a jump.
     pub(super) fn use_for(self: &Arc<Self>, completes: bool) -> Option<InUse> {
         let mark = self.mark();
         let is_left = mark & LENT != 0 && completes && !self.is_looked_at();
@@ -118,8 +113,7 @@ impl Record {
         }
         let own = this_thread();
         self.mark.compare_exchange(mark, own, Ordering::AcqRel, Ordering::Relaxed).ok()?;
-        /// Bytes by which two places in calls from the same frame may differ; the frames of the MPI and of an
-        /// error handler take more.
+        /// Bytes by which two places in calls from the same frame may differ; the frames of the MPI and of an error handler take more.
         const SAME: usize = 256;
         self.place.store(stack::here() - SAME, Ordering::Relaxed);
         self.looks.store(!completes, Ordering::Release);
@@ -171,15 +165,13 @@ impl InUse {
         self.record.inner.store(key, Ordering::Release);
     }
 
-    /// Lends the record for a call of the MPI, in which an error handler of the program may be called, and
-    /// need not return: then other calls may take the record. It must be dropped if
-    /// [`take_back`](Self::take_back) returns false.
+    /// Lends the record for a call of the MPI, in which an error handler of the program may be called, and need not return: then other calls may take
+    /// the record. It must be dropped if [`take_back`](Self::take_back) returns false.
     pub(crate) fn lend(&self) {
         self.record.mark.store(self.own | LENT, Ordering::Release);
     }
 
-    /// The call of the MPI has returned. Returns whether the operation is still in use by this call: another
-    /// one may have completed it.
+    /// The call of the MPI has returned. Returns whether the operation is still in use by this call: another one may have completed it.
     pub(crate) fn take_back(&mut self) -> bool {
         let take = |from| {
             self.record.mark.compare_exchange(from, self.own, Ordering::AcqRel, Ordering::Relaxed).is_ok()

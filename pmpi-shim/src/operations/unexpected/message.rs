@@ -1,24 +1,18 @@
-//! A message taken from the MPI's queue before the program asks for it: only a frame's header tells the
-//! length that a probe must report, and only receiving a frame shows its header.
+//! A message taken from the MPI's queue before the program asks for it: only a frame's header tells the length that a probe must report, and only
+//! receiving a frame shows its header.
 //!
-//! Nothing here waits for the sender: a message is first matched, which leaves it with the MPI, and received
-//! into our own memory only if it may be a frame and a probe asks for it.
+//! Nothing here waits for the sender: a message is first matched, which leaves it with the MPI, and received into our own memory only if it may be a
+//! frame and a probe asks for it.
 
-use crate::messages::context::Context;
 use crate::messages::error::{Error, called};
-use crate::messages::peers::Peers;
 use crate::messages::posted::{Bounce, Posted};
-use crate::messages::receive_memory::Memory;
-use crate::messages::streams::Next;
-use crate::mpi::handle::Handle;
+use crate::messages::{context::Context, peers::Peers, receive_memory::Memory, streams::Next};
 use crate::mpi::operation::{Look, look};
-use crate::mpi::real;
 use crate::mpi::span::{Envelope, Span, received_bytes, set_received_bytes};
-use crate::mpi::sys::*;
+use crate::mpi::{handle::Handle, real, sys::*};
 use crate::operations::active::{Active, Finish};
 use crate::operations::requests::Requests;
 use mpress::{SHORTEST, may_be_frame};
-use std::ffi::c_int;
 use std::sync::Arc;
 
 /// A message that is matched, but not yet given to the program.
@@ -35,8 +29,8 @@ pub(crate) struct Unreceived {
 enum State {
     /// The message is still with the MPI.
     Matched(MPI_Message),
-    /// It is being received into our own memory. The message length is known once it has arrived. `ahead`: it
-    /// is decoded then, before the program asks for it.
+    /// It is being received into our own memory. The message length is known once it has arrived. `ahead`: it is decoded then, before the program
+    /// asks for it.
     Receiving { request: MPI_Request, posted: Box<Posted>, message_len: Option<usize>, ahead: bool },
 }
 
@@ -72,8 +66,7 @@ impl Unreceived {
         Some(status)
     }
 
-    /// Does what a probe needs to report the message, as far as possible without waiting. An error leaves it
-    /// unchanged: it can be received.
+    /// Does what a probe needs to report the message, as far as possible without waiting. An error leaves it unchanged: it can be received.
     pub(crate) fn look(&mut self, context: &Context) -> Result<Option<MPI_Status>, Error> {
         if self.may_be_frame() {
             self.receive(context, false)?;
@@ -92,8 +85,7 @@ impl Unreceived {
         may_be_frame(self.len) && self.peers.frames_with(self.source)
     }
 
-    /// Starts to receive it into our own memory, unless already started. `ahead`: it is to be decoded before
-    /// the program asks for it.
+    /// Starts to receive it into our own memory, unless already started. `ahead`: it is to be decoded before the program asks for it.
     pub(crate) fn receive(&mut self, context: &Context, ahead: bool) -> Result<(), Error> {
         let State::Matched(mut message) = self.state else { return Ok(()) };
         let bounce = Bounce::exact(context, self.len)?;
@@ -112,8 +104,7 @@ impl Unreceived {
         }
     }
 
-    /// Decodes what has come of it, one frame or chunk, if it is to be decoded ahead and needs at most `most`
-    /// bytes.
+    /// Decodes what has come of it, one frame or chunk, if it is to be decoded ahead and needs at most `most` bytes.
     pub(crate) fn advance(&mut self, context: &Context, most: usize) -> Next {
         let State::Receiving { request, posted, message_len, ahead } = &mut self.state else {
             return Next::Over;
@@ -151,8 +142,8 @@ impl Unreceived {
     ) -> Result<Active, Error> {
         let capacity = span.bytes().unwrap_or(0);
         if self.len > capacity {
-            // It is too long for the buffer, unless it is a frame. The MPI might report that to another error
-            // handler than the communicator's, and does so if memory is short.
+            // It is too long for the buffer, unless it is a frame. The MPI might report that to another error handler than the communicator's, and
+            // does so if memory is short.
             let _ = self.receive(context, false);
         }
         if let State::Matched(mut message) = self.state {
