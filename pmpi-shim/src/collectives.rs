@@ -6,14 +6,13 @@
 //! compressed, as usual; receivers recognise frames, or get the lengths.
 //!
 //! Every call takes the same steps. First, what all ranks know may leave the call to the MPI. Next, if the MPI refuses this rank's arguments
-//! ([`refused`]), the MPI's own call reports that. Last, the ranks decide about the call ([`agreed`](crate::messages::agreed)), and it is made. So a
+//! ([`blocks`]), the MPI's own call reports that. Last, the ranks decide about the call ([`agreed`](crate::messages::agreed)), and it is made. So a
 //! refused call changes nothing.
 
 mod blocks;
 mod exchange;
 pub(crate) mod handlers;
 mod reduce;
-mod refused;
 mod relay;
 mod shared;
 mod spread;

@@ -9,4 +9,3 @@ pub(crate) mod probe;
 pub(crate) mod recv;
 pub(crate) mod send;
 pub(crate) mod sendrecv;
-pub(crate) mod type_free;

@@ -4,7 +4,5 @@
 mod calibrate;
 pub(crate) mod finish;
 pub(crate) mod handshake;
-mod measure;
 pub(crate) mod profile;
-pub(crate) mod standby;
 pub(crate) mod startup;

@@ -3,8 +3,7 @@
 pub(crate) mod agreed;
 pub(crate) mod context;
 pub(crate) mod datatypes;
-pub(crate) mod deliver;
-mod elements;
+pub(crate) mod elements;
 pub(crate) mod error;
 pub(crate) mod peers;
 pub(crate) mod posted;
@@ -14,4 +13,3 @@ mod recording;
 pub(crate) mod streams;
 pub(crate) mod uncompressed;
 pub(crate) mod wire;
-pub(crate) mod world;

@@ -15,7 +15,6 @@ pub(crate) mod channel;
 pub(crate) mod device;
 pub(crate) mod family;
 pub(crate) mod fatal;
-pub(crate) mod generalized;
 pub(crate) mod handle;
 pub(crate) mod identity;
 pub(crate) mod operation;

@@ -8,7 +8,7 @@
 
 use super::{Handed, blocks::Blocks};
 use crate::messages::error::{Error, called};
-use crate::messages::{deliver::land, peers::Peers, wire::Wire};
+use crate::messages::{elements::land, peers::Peers, wire::Wire};
 use crate::mpi::span::{Envelope, Span};
 use crate::mpi::{fatal::no_memory, open, sys::*};
 use crate::operations::state::Shim;

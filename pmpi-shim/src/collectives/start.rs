@@ -8,7 +8,7 @@ use crate::messages::error::{Error, raise};
 use crate::messages::peers::{Origin, Peers};
 use crate::mpi::{fatal::give_up, span::Span, sys::*};
 use crate::operations::active::{Active, UnderWay};
-use crate::operations::{persistent::Mode, state::Shim};
+use crate::operations::{active::Mode, state::Shim};
 use crate::progress;
 use mpress::waiting;
 use std::{cell::RefCell, ptr, sync::Arc};

@@ -17,7 +17,7 @@ mod handlers {
     pub(super) use crate::handlers::{
         completion::*, info::*, matched_probe::*, packing::*, persistent::*, probe::*,
     };
-    pub(super) use crate::handlers::{recv::*, send::*, sendrecv::*, type_free::*};
+    pub(super) use crate::handlers::{recv::*, send::*, sendrecv::*};
 }
 
 include!(concat!(env!("OUT_DIR"), "/calls.rs"));

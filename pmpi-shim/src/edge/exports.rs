@@ -9,7 +9,7 @@
 use crate::edge::calls;
 use crate::job::finish::{session_beginning, session_ending};
 use crate::job::profile::{self, About};
-use crate::job::standby::committing;
+use crate::job::startup::committing;
 use crate::job::startup::{freeing, starting};
 use crate::messages::uncompressed;
 use crate::mpi::{arguments::Out, nested, open, real, sys::*};

@@ -1,8 +1,8 @@
 //! `MPI_Pack` and `MPI_Unpack`: done here for elements that are not contiguous, if the MPI packs their bytes and nothing else.
 
 use crate::messages::{context::Context, error::raise};
-use crate::mpi::arguments::{self, Numbers};
-use crate::mpi::{device, predefined, real, span::Span, sys::*};
+use crate::mpi::span::{Span, is_valid};
+use crate::mpi::{arguments, arguments::Numbers, device, predefined, real, sys::*};
 use crate::operations::state::Shim;
 use mpress_datatype::{Plan, Source, Target};
 use std::{ptr, sync::OnceLock};
@@ -87,4 +87,17 @@ fn packs_plainly(comm: MPI_Comm) -> bool {
         real::MPI_Pack(ptr::from_ref(&numbers).cast(), 2, INT32_T, room, 64, &raw mut end, comm)
     };
     code == SUCCESS && end == 8 && packed[..2] == numbers.map(i32::to_ne_bytes)
+}
+
+handlers! {
+    type_free(Type_free): |shim, call, pass| {
+        // Null, or the place of a handle.
+        if let Some(datatype) = call.datatype.read()
+            && predefined::kind(datatype).is_none()
+            && is_valid(datatype)
+        {
+            shim.datatypes.forget(datatype);
+        }
+        pass()
+    };
 }

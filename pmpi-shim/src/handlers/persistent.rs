@@ -7,7 +7,7 @@ use crate::messages::error::{Error, raise};
 use crate::messages::{peers::Origin, recorder::Receive};
 use crate::mpi::arguments::{self, Out};
 use crate::mpi::{open, span::Envelope, sys::*};
-use crate::operations::persistent::{Action, Mode, Template};
+use crate::operations::active::{Action, Mode, Template};
 use crate::operations::{active::Active, requests::Found, state::Shim};
 
 handlers! {

@@ -3,8 +3,9 @@
 use crate::messages::error::{Error, called, raise};
 use crate::messages::{peers::Peers, posted::Posted};
 use crate::mpi::arguments::{self, Out};
+use crate::mpi::operation::{Operation, completed};
 use crate::mpi::span::{Envelope, Span, is_tag};
-use crate::mpi::{generalized, open, operation::Operation, real, sys::*};
+use crate::mpi::{open, real, sys::*};
 use crate::operations::active::{Active, Finish};
 use crate::operations::prefetch::{Asked, LONG};
 use crate::operations::state::Shim;
@@ -177,7 +178,7 @@ fn post(shim: &Shim, message: &Envelope, peers: &Arc<Peers>, own_handler: bool) 
 pub(crate) fn start_any(shim: &Shim, message: &Envelope, own_handler: bool) -> Result<Active, Error> {
     if message.peer == PROC_NULL {
         // The status of MPICH's own nonblocking receive from `MPI_PROC_NULL` is wrong.
-        return Ok(Active::new(generalized::completed::<PROC_NULL, ANY_TAG>()?, Finish::Nothing));
+        return Ok(Active::new(completed::<PROC_NULL, ANY_TAG>()?, Finish::Nothing));
     }
     match shim.needs_us(message) {
         Some(peers) => start(shim, message, &peers, own_handler),

@@ -8,7 +8,7 @@ use crate::mpi::arguments::{self, Out};
 use crate::mpi::operation::{Look, look};
 use crate::mpi::{real, span::Envelope, sys::*};
 use crate::operations::active::{Active, Finish};
-use crate::operations::{persistent::Mode, state::Shim};
+use crate::operations::{active::Mode, state::Shim};
 use crate::progress;
 use mpress::{Destination, Outgoing, Strategy, Tail, waiting};
 use std::sync::Arc;

@@ -6,7 +6,7 @@ use crate::messages::error::{Error, raise};
 use crate::mpi::arguments::{self, Out};
 use crate::mpi::span::{Envelope, Span};
 use crate::mpi::{real, sys::*};
-use crate::operations::{active::Active, persistent::Mode, state::Shim};
+use crate::operations::{active::Active, active::Mode, state::Shim};
 use crate::progress;
 use mpress::waiting;
 use mpress_record::CallKind;

@@ -3,20 +3,22 @@
 //! Frames are used only if the handshake finds all ranks of the world alike ([`mpress::job`]). A rank with invalid settings sends an invalid word, so
 //! that all ranks pass their calls on.
 
-use crate::job::finish::{self, Job};
 use crate::job::handshake::{Agreement, handshake};
-use crate::job::{measure, profile, standby};
-use crate::messages::datatypes::{self, Datatypes};
+use crate::job::{finish, finish::Job, profile};
 use crate::messages::{
-    agreed::Private, context::Context, error::raise, peers, recorder::Recorder, streams::Streams,
-    world::World,
+    agreed::Private, context::Context, context::World, datatypes, datatypes::Datatypes, error::raise, peers,
+    recorder::Recorder, streams::Streams,
 };
-use crate::mpi::{arguments::Out, family::Family, identity, predefined, span::ask_with, symbol, sys::*};
-use crate::operations::prefetch::Prefetch;
-use crate::operations::state::{self, Shim};
+use crate::mpi::{
+    arguments::Out, channel::Channel, family::Family, fatal, identity, nested, predefined, span::ask_with,
+    symbol, sys::*,
+};
+use crate::operations::{prefetch::Prefetch, state, state::Shim};
+use mpress::network::Exchange;
 use mpress::report::{Ahead, program_name};
 use mpress::{Engine, Knowledge, Mark, Pending, SameNode, Settings, SettingsError, Strategy};
 use mpress_record::Run;
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, Once, OnceLock};
 use std::{ptr, time::Instant};
 
@@ -99,7 +101,7 @@ fn start(settings: Result<Settings, SettingsError>) -> Result<(), c_int> {
         state::activate(begin(COMM_WORLD, world, &settings, agreed.mark)?);
     } else {
         let settings = settings.clone();
-        standby::sleep(Box::new(move || {
+        sleep(Box::new(move || {
             let engine = Engine::new(&settings, &Knowledge::default(), None).with_mark(agreed.mark);
             prepare(world, &settings, engine, Private::none())
         }));
@@ -157,7 +159,7 @@ fn make_engine(world: &World, settings: &Settings, private: &Private) -> Result<
         world.place,
         rank,
         say,
-        &mut measure::Messages::new(private.comm),
+        &mut Messages { comm: private.comm, out: Vec::new(), into: Vec::new() },
     )?;
     let size = u32::try_from(world.nodes.len()).map_err(|_| ERR_INTERN)?;
     let engine = engine.with_memory(settings, u32::try_from(rank).map_err(|_| ERR_INTERN)?, size);
@@ -292,4 +294,75 @@ pub(crate) fn freeing(comm: Out<MPI_Comm>, pass: impl FnOnce() -> c_int) -> c_in
         shim.unexpected.forget_ended(shim, &shim.requests);
     }
     code
+}
+
+/// Makes the shared state, by local calls.
+type Make = Box<dyn FnOnce() -> Result<Shim, c_int>>;
+
+/// The function that wakes the shim, if it is on standby.
+static ASLEEP: AtomicPtr<Make> = AtomicPtr::new(ptr::null_mut());
+
+/// Puts the shim on standby, in a job without frames, such as one on a single node: calls bypass it until the program commits a datatype that it
+/// packs faster than the MPI. Then it becomes active in this process, without telling others: it sends ordinary messages. `make` is called once, or
+/// never.
+pub(crate) fn sleep(make: Make) {
+    ASLEEP.store(Box::into_raw(Box::new(make)), Ordering::Release);
+    state::take_part();
+}
+
+/// `MPI_Type_commit`.
+pub(crate) fn committing(datatype: Out<MPI_Datatype>, pass: impl FnOnce() -> c_int) -> c_int {
+    let code = pass();
+    if code != SUCCESS || nested() || ASLEEP.load(Ordering::Acquire).is_null() {
+        return code;
+    }
+    if datatypes::may_reorder(datatype.get()) {
+        let make = ASLEEP.swap(ptr::null_mut(), Ordering::AcqRel);
+        if make.is_null() {
+            return code; // another thread was faster
+        }
+        // SAFETY: only `sleep` stores here, a leaked box, and only one thread takes it out.
+        let make = unsafe { Box::from_raw(make) };
+        // If the MPI refuses a resource, the shim stays inactive.
+        if let Ok(shim) = make() {
+            state::activate(shim);
+            symbol::lead(true);
+        }
+    }
+    code
+}
+
+/// Sends them over a communicator of all ranks that has no other traffic.
+pub(crate) struct Messages {
+    comm: MPI_Comm,
+    out: Vec<u8>,
+    into: Vec<u8>,
+}
+
+impl Exchange for Messages {
+    type Error = c_int;
+
+    fn exchange(&mut self, to: usize, from: usize, len: usize) -> Result<(), c_int> {
+        let int = |number: usize| c_int::try_from(number).map_err(|_| ERR_INTERN);
+        let (to, from) = (int(to)?, int(from)?);
+        self.out.resize(len, 0x5a);
+        self.into.resize(len, 0);
+        let with = |peer| Channel { comm: self.comm, peer, tag: 0 };
+        // SAFETY: both buffers have `len` bytes, and live until both messages are complete, or the job ends.
+        let (receive, send) = unsafe {
+            (with(from).receive(self.into.as_mut_ptr(), len), with(to).send(self.out.as_ptr(), len, false))
+        };
+        fatal::await_all(receive);
+        fatal::await_all(send);
+        Ok(())
+    }
+
+    fn sums(&mut self, numbers: [u64; 2]) -> Result<[u64; 2], c_int> {
+        let (mut sums, mut request) = ([0_u64; 2], REQUEST_NULL);
+        let (from, to) = (numbers.as_ptr().cast(), sums.as_mut_ptr().cast());
+        // SAFETY: two numbers and valid output pointers, which live until the operation is complete, or the job ends.
+        let code = unsafe { PMPI_Iallreduce(from, to, 2, UINT64_T, SUM, self.comm, &raw mut request) };
+        fatal::await_all(ok(code).map(|()| request));
+        Ok(sums)
+    }
 }

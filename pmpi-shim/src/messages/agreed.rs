@@ -4,17 +4,15 @@
 //! rank's arguments. So a refused call has changed nothing, and the rank may make it again.
 
 mod private;
-mod turn;
 
 pub(crate) use mpress::race::Way;
 pub(crate) use private::Private;
-pub(crate) use turn::{Here, Raced, Turn};
 
 use crate::mpi::{arguments::Out, sys::*};
+use mpress::Engine;
 use mpress::race::{Outcome, Race};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use turn::Of;
+use std::{sync::OnceLock, time::Instant};
 
 /// State of a communicator for the layer's collectives.
 #[derive(Default)]
@@ -144,5 +142,72 @@ impl Collectives {
             self.tag(private, How::Blocking(comm))?;
         }
         Ok(())
+    }
+}
+
+/// The collectives for which several ways are tried, and the fastest one is kept.
+#[derive(Clone, Copy)]
+pub(crate) enum Raced {
+    Bcast,
+    Allgather,
+    /// Of equal blocks that are too short for streams.
+    Alltoall,
+    /// Whose result does not depend on the order of the operations.
+    Reduction,
+}
+
+impl Raced {
+    /// Their number.
+    const ALL: usize = 4;
+}
+
+/// A collective that is made here.
+#[derive(Clone, Copy)]
+pub(crate) struct Here {
+    pub(crate) way: Way,
+    /// The tag of its messages, and the number of the collective. Both are the same on all ranks.
+    pub(crate) tag: c_int,
+    pub(crate) number: u32,
+}
+
+/// How one call is made.
+pub(crate) struct Turn<'a> {
+    way: Way,
+    /// Set if the layer makes it here, with messages of its own.
+    here: Option<Here>,
+    of: Of<'a>,
+}
+
+/// What learns from a call.
+#[derive(Clone, Copy)]
+enum Of<'a> {
+    Nothing,
+    Outcome(&'a Outcome),
+    /// The race, and the number of bytes of the call.
+    Race(&'a Race, usize),
+}
+
+impl Turn<'_> {
+    /// By the MPI.
+    const MPI: Self = Self { way: Way::Mpi, here: None, of: Of::Nothing };
+
+    /// Makes the call and learns from it, on all ranks. `make` gets the way, and what else is known of a call that is made here. It returns, too,
+    /// whether anything got shorter, if that is known; it must be the same on all ranks.
+    pub(crate) fn make<R>(
+        &self,
+        engine: &Engine,
+        make: impl FnOnce(Way, Option<Here>) -> (R, Option<bool>),
+    ) -> R {
+        let (began, on_trial) = (Instant::now(), engine.is_on_trial());
+        let (result, shorter) = make(self.way, self.here);
+        match (self.of, shorter) {
+            (Of::Outcome(outcome), Some(shorter)) => outcome.learn(!shorter),
+            // While other methods are on trial, the time says nothing about later calls.
+            (Of::Race(race, bytes), _) if !on_trial && !engine.is_on_trial() => {
+                race.took(self.way, bytes, began.elapsed());
+            }
+            _ => {}
+        }
+        result
     }
 }

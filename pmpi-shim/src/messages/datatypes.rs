@@ -1,13 +1,12 @@
 //! The program's derived datatypes, decoded for `mpress-datatype` once, and kept as an attribute of the handle until that is freed; and the machine
 //! for which they are packed.
 
-mod decode;
-
-use crate::mpi::{span::OwnedType, sys::*};
-use decode::Decoder;
+use crate::mpi::handle::{Handle, HandleMap};
+use crate::mpi::span::{Made, OwnedType, bounds};
+use crate::mpi::{predefined, sys::*};
 use mpress::knowledge::{KnowledgeError, Memory};
 use mpress::{Kind, Settings};
-use mpress_datatype::{Datatype, Machine, Plan};
+use mpress_datatype::{Contents, Datatype, Dialect, Machine, Plan};
 use std::ptr;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -168,4 +167,202 @@ pub(crate) fn plan(datatype: &Datatype, count: usize) -> Option<Plan> {
         Some(machine) => plan.with_machine(*machine),
         None => plan,
     })
+}
+
+/// Greatest number of handles that make up one datatype: Open MPI returns a new handle for each use of a type.
+const MOST_HANDLES: usize = 4096;
+
+/// Greatest nesting depth.
+const DEEPEST: usize = 64;
+
+/// Greatest number of integers, addresses and handles of one constructor.
+const MOST_ARGUMENTS: MPI_Count = 1 << 24;
+
+/// The same where only short descriptions are decoded.
+const FEW_ARGUMENTS: MPI_Count = 64;
+
+/// Decodes a datatype from `MPI_Type_get_envelope` and `MPI_Type_get_contents`, recursively. At each step the result is compared with the MPI's size
+/// and bounds of the handle. A type for which they differ remains unknown, as does one with an unknown combiner.
+struct Decoder {
+    handles: usize,
+    arguments: MPI_Count,
+}
+
+/// A datatype, and the kind of its elements; `None` if it has no elements.
+type Decoded = (Datatype, Option<Kind>);
+
+impl Decoder {
+    fn new() -> Self {
+        Self { handles: 0, arguments: MOST_ARGUMENTS }
+    }
+
+    /// Leaves datatypes with longer descriptions unknown.
+    fn of_short_descriptions() -> Self {
+        Self { handles: MOST_HANDLES - FEW_ARGUMENTS as usize, arguments: FEW_ARGUMENTS }
+    }
+
+    /// Decodes a valid handle; `None` if it is unknown.
+    fn decode(&mut self, handle: MPI_Datatype) -> Option<Known> {
+        let (datatype, kind) = self.decoded(handle, 0)?;
+        Some(Known { datatype, kind: kind.unwrap_or(Kind::Other) })
+    }
+
+    fn decoded(&mut self, handle: MPI_Datatype, depth: usize) -> Option<Decoded> {
+        self.handles += 1;
+        if self.handles > MOST_HANDLES || depth > DEEPEST {
+            return None;
+        }
+        let made = Made::of(handle)?;
+        let decoded = match made.combiner {
+            COMBINER_NAMED => self.named(handle),
+            COMBINER_F90_REAL | COMBINER_F90_COMPLEX | COMBINER_F90_INTEGER => {
+                parametrised(handle, made.combiner)
+            }
+            _ => self.constructed(handle, &made, depth),
+        }?;
+        says_the_same(handle, &decoded.0).then_some(decoded)
+    }
+
+    /// A predefined type.
+    fn named(&self, handle: MPI_Datatype) -> Option<Decoded> {
+        let size = type_size(handle)?;
+        let alone = |size, alignment| Datatype::named(DIALECT, size, alignment).ok();
+        if let Some(kind) = predefined::kind(handle) {
+            // MPICH packs only the significant bytes of a long double.
+            if kind == Kind::Other && size >= 16 && DIALECT == Dialect::Mpich {
+                return None;
+            }
+            return Some((alone(size, alignment(kind, size))?, Some(kind)));
+        }
+        // Pairs with a gap, distinguished by their sizes. MPICH packs these incorrectly in some places, so there they are left to the MPI.
+        if DIALECT == Dialect::Mpich {
+            return None;
+        }
+        let pair = |first, alignment| Datatype::pair(&alone(first, alignment)?, &alone(4, 4)?).ok();
+        let pair = match (size, bounds(handle)?.extent) {
+            (12, 16) => pair(8, 8), // MPI_DOUBLE_INT, MPI_LONG_INT
+            (6, 8) => pair(2, 2),   // MPI_SHORT_INT
+            (20, 32) => pair(16, 16),
+            _ => None,
+        };
+        Some((pair?, Some(Kind::Other)))
+    }
+
+    fn constructed(&mut self, handle: MPI_Datatype, made: &Made, depth: usize) -> Option<Decoded> {
+        let most = self.arguments;
+        let length = |count: MPI_Count| usize::try_from(count).ok().filter(|_| count <= most);
+        let mut integers = vec![0; length(made.integers)?];
+        let mut addresses: Vec<MPI_Aint> = vec![0; length(made.addresses)?];
+        let mut counts: Vec<MPI_Count> = vec![0; length(made.counts)?];
+        let mut handles = vec![DATATYPE_NULL; length(made.datatypes)?];
+        let (integers_place, addresses_place) = (integers.as_mut_ptr(), addresses.as_mut_ptr());
+        let handles_place = handles.as_mut_ptr();
+        // SAFETY: a derived type, and arrays of the lengths that its envelope gives; it has large counts only if the MPI supports these.
+        let code = unsafe {
+            if made.counts > 0 {
+                PMPI_Type_get_contents_c(
+                    handle,
+                    made.integers,
+                    made.addresses,
+                    made.counts,
+                    made.datatypes,
+                    integers_place,
+                    addresses_place,
+                    counts.as_mut_ptr(),
+                    handles_place,
+                )
+            } else {
+                let int = |count| c_int::try_from(count).unwrap_or(0);
+                PMPI_Type_get_contents(
+                    handle,
+                    int(made.integers),
+                    int(made.addresses),
+                    int(made.datatypes),
+                    integers_place,
+                    addresses_place,
+                    handles_place,
+                )
+            }
+        };
+        if code != SUCCESS {
+            return None;
+        }
+        // Derived types are returned as new handles, to be freed even if the code below fails.
+        let _ours: Vec<_> = handles
+            .iter()
+            .filter(|handle| is_constructed(**handle))
+            .map(|handle| OwnedType::new(*handle))
+            .collect();
+        let (datatypes, kind) = self.parts(&handles, depth)?;
+        if made.counts > 0 {
+            // Of constructors with large counts only the simplest is supported.
+            let contiguous = made.combiner == DATATYPES.combiner_contiguous;
+            let ([count], [old], true) = (counts.as_slice(), datatypes.as_slice(), contiguous) else {
+                return None;
+            };
+            return Some((Datatype::contiguous(usize::try_from(*count).ok()?, old).ok()?, kind));
+        }
+        let addresses: Vec<isize> = addresses.iter().map(|address| *address as isize).collect();
+        let contents = Contents { integers: &integers, addresses: &addresses, datatypes: &datatypes };
+        Some((Datatype::from_contents(&DATATYPES, made.combiner, contents).ok()?, kind))
+    }
+
+    /// Decodes the datatypes that a datatype is made from. Equal handles are decoded once.
+    fn parts(&mut self, handles: &[MPI_Datatype], depth: usize) -> Option<(Vec<Datatype>, Option<Kind>)> {
+        let (mut datatypes, mut common): (Vec<Datatype>, Option<Kind>) =
+            (Vec::with_capacity(handles.len()), None);
+        let mut first_at = HandleMap::default();
+        for (at, handle) in handles.iter().enumerate() {
+            if let Some(&first) = first_at.get(&handle.key()) {
+                datatypes.push(datatypes.get::<usize>(first)?.clone());
+                continue;
+            }
+            first_at.insert(handle.key(), at);
+            let (datatype, kind) = self.decoded(*handle, depth + 1)?;
+            common = match (common, kind) {
+                (Some(one), Some(other)) if one != other => Some(Kind::Other),
+                (one, other) => one.or(other),
+            };
+            datatypes.push(datatype);
+        }
+        Some((datatypes, common))
+    }
+}
+
+/// Whether a handle was made by a constructor, so that it must be freed.
+fn is_constructed(handle: MPI_Datatype) -> bool {
+    Made::of(handle).is_some_and(|made| DATATYPES.constructs(made.combiner))
+}
+
+/// Fortran's numeric types of a given precision or range.
+fn parametrised(handle: MPI_Datatype, combiner: c_int) -> Option<Decoded> {
+    let size = type_size(handle)?;
+    let kind = match (combiner, size) {
+        (COMBINER_F90_REAL, 4) | (COMBINER_F90_COMPLEX, 8) => Kind::F32,
+        (COMBINER_F90_REAL, 8) | (COMBINER_F90_COMPLEX, 16) => Kind::F64,
+        (COMBINER_F90_INTEGER, 1) => Kind::Int8,
+        (COMBINER_F90_INTEGER, 2) => Kind::Int16,
+        (COMBINER_F90_INTEGER, 4) => Kind::Int32,
+        (COMBINER_F90_INTEGER, 8) => Kind::Int64,
+        _ => return None,
+    };
+    Some((Datatype::named(DIALECT, size, alignment(kind, size)).ok()?, Some(kind)))
+}
+
+/// The alignment that compilers use for a predefined type.
+fn alignment(kind: Kind, size: usize) -> usize {
+    match kind {
+        Kind::F64 | Kind::Int64 => 8,
+        Kind::F32 | Kind::Int32 => 4,
+        Kind::Int16 => 2,
+        Kind::Int8 => 1,
+        // Bytes, MPI_FLOAT_INT, and long doubles.
+        _ if size <= 4 => size,
+        _ if size == 8 => 4,
+        _ => 16,
+    }
+}
+
+fn says_the_same(handle: MPI_Datatype, datatype: &Datatype) -> bool {
+    type_size(handle) == Some(datatype.size()) && bounds(handle) == Some(datatype.bounds())
 }

@@ -1,15 +1,12 @@
 //! The peers of a communicator: its ranks, and those among them that exchange frames with this one.
 
-mod ending;
-
 use crate::messages::{agreed::Collectives, context::Context};
 use crate::mpi::{family::Family, handle::Handle, sys::*};
 use mpress::{SHORTEST, Spread, Strategy};
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::{cell::Cell, ptr};
-
-pub(crate) use ending::Freeing;
+use std::{mem::ManuallyDrop, ptr};
 
 /// The ranks of a communicator (of its remote group, if it has one) with which frames are exchanged.
 pub(crate) struct Peers {
@@ -164,7 +161,7 @@ impl Context {
                 _ => {
                     ok(PMPI_Comm_get_attr(comm, self.world.keyval, (&raw mut peers).cast(), &raw mut found))?;
                     if found == 0 {
-                        return Ok(ending::kept(self.world.keyval, comm));
+                        return Ok(kept(self.world.keyval, comm));
                     }
                     LATEST.set(Some((of, peers)));
                 }
@@ -183,7 +180,7 @@ impl Context {
             return Some(peers);
         }
         let peers = Arc::new(self.find_peers(comm)?);
-        if ending::keep(self.world.keyval, comm, &peers) {
+        if keep(self.world.keyval, comm, &peers) {
             return Some(peers);
         }
         let kept = Arc::into_raw(Arc::clone(&peers));
@@ -274,5 +271,70 @@ pub(crate) unsafe fn give_back(comm: MPI_Comm, keyval: c_int, kept: *mut c_void)
     let peers = unsafe { Arc::from_raw(kept.cast::<Peers>().cast_const()) };
     peers.end();
     FREED.fetch_add(1, Ordering::AcqRel);
-    ending::keep(keyval, comm, &peers)
+    keep(keyval, comm, &peers)
+}
+
+/// A communicator that is being freed. A delete callback of the program may still use it, before or after the callback of our attribute, and an
+/// attribute that is set meanwhile is never deleted. So the peers are kept here until the call returns.
+struct Ending {
+    comm: usize,
+    /// The keys of our attributes, and the peers.
+    kept: Vec<(c_int, Arc<Peers>)>,
+}
+
+thread_local! {
+    /// What this thread frees: a delete callback may free another communicator. Never dropped, since a program may free communicators and end MPI
+    /// when it exits, after the destructors of its threads' variables.
+    static ENDING: ManuallyDrop<RefCell<Vec<Ending>>> = const { ManuallyDrop::new(RefCell::new(Vec::new())) };
+}
+
+/// Takes what is kept for a communicator.
+fn take(comm: usize) -> Vec<Ending> {
+    ENDING.with(|all| all.borrow_mut().extract_if(.., |ending| ending.comm == comm).collect())
+}
+
+/// A call that frees a communicator. It ends when this is dropped, even if an error handler of the program throws.
+pub(crate) struct Freeing {
+    comm: usize,
+}
+
+impl Freeing {
+    pub(crate) fn new(comm: MPI_Comm) -> Self {
+        let comm = comm.key();
+        // There may be something if the program jumped out of an earlier attempt.
+        drop(take(comm));
+        ENDING.with(|all| all.borrow_mut().push(Ending { comm, kept: Vec::new() }));
+        Self { comm }
+    }
+
+    /// Ends it; returns whether the communicator had peers.
+    pub(crate) fn end(self) -> bool {
+        take(self.comm).iter().any(|ending| !ending.kept.is_empty())
+    }
+}
+
+impl Drop for Freeing {
+    fn drop(&mut self) {
+        drop(take(self.comm));
+    }
+}
+
+/// Keeps the peers of a communicator if this thread is freeing it; returns whether it is. From then on no other thread may look for its messages.
+fn keep(keyval: c_int, comm: MPI_Comm, peers: &Arc<Peers>) -> bool {
+    ENDING.with(|all| {
+        let mut all = all.borrow_mut();
+        let Some(ending) = all.iter_mut().find(|ending| ending.comm == comm.key()) else { return false };
+        peers.end();
+        ending.kept.push((keyval, Arc::clone(peers)));
+        true
+    })
+}
+
+/// The peers of a communicator that this thread is freeing.
+fn kept(keyval: c_int, comm: MPI_Comm) -> Option<Arc<Peers>> {
+    ENDING.with(|all| {
+        let all = all.borrow();
+        let kept = &all.iter().find(|ending| ending.comm == comm.key())?.kept;
+        kept.iter().find(|(key, _)| *key == keyval).map(|(_, peers)| Arc::clone(peers))
+    })
 }

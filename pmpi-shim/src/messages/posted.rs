@@ -2,20 +2,17 @@
 //!
 //! A frame is shorter than its message, so it fits the program's buffer. It is moved out of the buffer and decoded into it.
 
-mod ahead;
-mod bounce;
 mod finish;
-
-pub(crate) use bounce::Bounce;
 
 use crate::messages::peers::{Origin, Peers};
 use crate::messages::receive_memory::{Claim, Memory};
-use crate::messages::streams::{Arriving, Target};
+use crate::messages::streams::{Arriving, Next, Target};
 use crate::messages::{context::Context, error::truncated};
 use crate::mpi::span::{ByteSpan, Envelope, OwnedType, Span, received_bytes};
 use crate::mpi::{operation::Look, sys::*};
-use mpress::{Buffer, waiting};
-use std::{sync::Arc, time::Duration};
+use mpress::{Buffer, Counted, waiting};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// A posted receive, kept until it completes.
 pub(crate) struct Posted {
@@ -30,9 +27,6 @@ pub(crate) struct Posted {
     /// A reference to the datatype of the program, or to ours.
     _held: Option<OwnedType>,
 }
-
-/// The memory of a receive, and a reference to its datatype.
-type Lent = (Memory, Option<OwnedType>);
 
 /// What was received.
 enum Came {
@@ -226,5 +220,127 @@ impl Drop for Posted {
 impl Place {
     fn into_bounce(self) -> Option<Bounce> {
         if let Self::Bounce(bounce) = self { Some(bounce) } else { None }
+    }
+}
+
+/// Our own buffer that a message is received into.
+pub(crate) struct Bounce {
+    pub(crate) bytes: ByteSpan,
+    pub(crate) buffer: Buffer,
+    /// The last byte of a message of this length is received with a gap of one byte, see [`Family::overruns`](crate::mpi::family::Family::overruns).
+    split: Option<usize>,
+    _counted: Option<Counted>,
+}
+
+impl Bounce {
+    /// Room for a message of up to `capacity` bytes; `None` if memory is short.
+    fn new(context: &Context, capacity: usize) -> Result<Option<Self>, c_int> {
+        let Some(mut buffer) = context.engine.buffer(capacity + 1) else { return Ok(None) };
+        let room = buffer.room().as_mut_ptr();
+        let split = Some(capacity).filter(|capacity| context.family.overruns() && *capacity > 0);
+        let bytes = match split {
+            Some(_) => context.absolute(&[(room, capacity - 1), (room.wrapping_add(capacity), 1)])?,
+            None => context.byte_span(room, capacity)?,
+        };
+        Ok(Some(Self { bytes, buffer, split, _counted: Some(context.received.add(capacity)) }))
+    }
+
+    /// Room for a message of exactly `len` bytes.
+    pub(crate) fn exact(context: &Context, len: usize) -> Result<Self, c_int> {
+        let mut buffer = context.room(len)?;
+        let bytes = context.byte_span(buffer.room().as_mut_ptr(), len)?;
+        Ok(Self { bytes, buffer, split: None, _counted: None })
+    }
+
+    /// The message of `len` bytes that was received.
+    fn received(self, len: usize) -> Buffer {
+        let mut buffer = self.buffer;
+        if self.split == Some(len) {
+            buffer.room().copy_within(len..=len, len - 1);
+        }
+        buffer.set_len(len);
+        buffer
+    }
+}
+
+impl Posted {
+    /// A receive that begins before the program asks for its message, and lends memory for it. The message goes to our own buffer, and is decoded
+    /// there if the program will most likely ask for it next.
+    pub(crate) fn early(peers: Arc<Peers>, comm: MPI_Comm, bounce: Bounce) -> Self {
+        let memory = Memory::nothing();
+        let place = Place::Bounce(bounce);
+        Self { place, memory, peers, comm, came: None, ahead: None, _held: None }
+    }
+
+    /// The program asks for the message, and lends this memory.
+    pub(crate) fn adopt(&mut self, (memory, held): (Memory, Option<OwnedType>)) {
+        (self.memory, self._held) = (memory, held);
+    }
+
+    /// The length of the message of a frame that has come; `None` for a plain message, or a damaged frame.
+    pub(crate) fn message_len(&self, context: &Context) -> Option<usize> {
+        let Place::Bounce(Bounce { buffer, .. }) = &self.place else { return None };
+        Some(context.engine.open(buffer).ok()?.raw_len())
+    }
+
+    /// Decodes a frame that has come from rank `source` of the world, or begins to if it is the head of a stream, if its message has at most `most`
+    /// bytes. If that fails, the receive decodes it later, or determines what it is. Returns what [`message_len`](Self::message_len) would have.
+    pub(crate) fn decode_ahead(&mut self, context: &Context, source: c_int, most: usize) -> Option<usize> {
+        let Place::Bounce(Bounce { buffer, .. }) = &self.place else { return None };
+        let incoming = context.engine.open(buffer).ok()?;
+        let (len, start) = (incoming.raw_len(), Instant::now());
+        if len > most {
+            return Some(len);
+        }
+        let came = match incoming.stream() {
+            Some(stream) => context.engine.buffer(len).map(|room| {
+                // SAFETY: the buffer lives as long as the stream, which owns it.
+                let stream =
+                    unsafe { Arriving::new(context, (stream, &incoming), source, Target::Buffer(room)) };
+                Came::Stream(Box::new(stream))
+            }),
+            None => {
+                let decoded = context.decoded(len, |out| context.engine.decode(&incoming, out)).ok();
+                decoded.map(|message| {
+                    waiting::received(buffer.len());
+                    Came::Elsewhere(message, false)
+                })
+            }
+        };
+        if came.is_some() {
+            (self.place, self.came, self.ahead) = (Place::Emptied, came, Some(start.elapsed()));
+        }
+        Some(len)
+    }
+
+    /// Takes the next chunk of a stream that is decoded ahead, if it has come.
+    pub(crate) fn take_next(&mut self, context: &Context) -> Next {
+        let (Some(Came::Stream(stream)), Some(time)) = (&mut self.came, &mut self.ahead) else {
+            return Next::Over;
+        };
+        let start = Instant::now();
+        let next = stream.take_next(context);
+        if next == Next::Taken {
+            *time += start.elapsed();
+        }
+        next
+    }
+
+    /// Our own memory that it uses, in bytes.
+    pub(crate) fn own_memory(&self) -> usize {
+        match (&self.came, &self.place) {
+            (Some(Came::Stream(stream)), _) => stream.memory(),
+            (Some(Came::Elsewhere(buffer, _)), _) | (_, Place::Bounce(Bounce { buffer, .. })) => buffer.len(),
+            _ => 0,
+        }
+    }
+
+    /// The program will not ask for the message. The rest of a stream is dropped as it comes. A frame that has not been decoded counts as lost
+    /// (`docs/format/frame.md`, section "Notes"). Returns the buffer that the MPI may still write to.
+    pub(crate) fn discard(mut self, context: &Context) -> Option<Bounce> {
+        if let Some(Came::Stream(stream)) = self.came.take() {
+            let _lost = stream.drop_rest(context);
+        }
+        std::mem::replace(&mut self.place, Place::Emptied).into_bounce()
     }
 }

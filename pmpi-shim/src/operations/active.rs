@@ -2,9 +2,10 @@
 
 use crate::messages::error::{Failure, Untold, raise};
 use crate::messages::posted::{Bounce, Posted};
-use crate::messages::{context::Context, peers::Origin, streams::Departing, wire::Wire};
+use crate::messages::{context::Context, peers::Origin, recorder::Receive, streams::Departing, wire::Wire};
 use crate::mpi::operation::{Look, Operation};
-use crate::mpi::{arguments::Out, generalized, open, sys::*};
+use crate::mpi::span::{Envelope, OwnedType};
+use crate::mpi::{arguments::Out, open, operation, sys::*};
 use mpress::waiting;
 use std::{collections::VecDeque, sync::Arc};
 
@@ -275,7 +276,7 @@ impl UnderWay {
         {
             return Ok(only);
         }
-        match generalized::pending::<UNDEFINED, UNDEFINED>() {
+        match operation::pending::<UNDEFINED, UNDEFINED>() {
             Ok(request) => Ok(Active::new(request, Finish::Collective(origin, self))),
             Err(code) => {
                 // Not freed, since the MPI still accesses its memory.
@@ -302,4 +303,44 @@ impl Active {
         };
         true
     }
+}
+
+/// The send modes of MPI.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Standard,
+    Synchronous,
+    Ready,
+    Buffered,
+}
+
+impl Mode {
+    /// The name of the call, as used in samples of messages.
+    pub(crate) fn name(self, blocking: bool) -> &'static str {
+        let names = if blocking {
+            ["send", "ssend", "rsend", "bsend"]
+        } else {
+            ["isend", "issend", "irsend", "ibsend"]
+        };
+        names[self as usize]
+    }
+}
+
+/// The operation that each start of a persistent request begins.
+pub(crate) struct Template {
+    pub(crate) action: Action,
+    pub(crate) message: Envelope,
+    /// Its communicator, which the program may free and still start the request.
+    pub(crate) origin: Origin,
+    /// A reference to the datatype, which the program may free and still start the request.
+    pub(crate) _datatype: Option<OwnedType>,
+    /// What is recorded of each start.
+    pub(crate) traced: Option<Receive>,
+}
+
+/// The operations of persistent requests.
+#[derive(Clone, Copy)]
+pub(crate) enum Action {
+    Send(Mode),
+    Receive,
 }

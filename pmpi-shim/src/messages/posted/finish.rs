@@ -2,7 +2,7 @@
 
 use super::{Came, Place, Posted};
 use crate::messages::{
-    context::Context, deliver::land, error::Failure, receive_memory::Memory, streams::Arriving,
+    context::Context, elements::land, error::Failure, receive_memory::Memory, streams::Arriving,
 };
 use crate::mpi::span::{Span, is_cancelled, set_received_bytes};
 use crate::mpi::sys::*;

@@ -1,7 +1,7 @@
 //! The memory that a program lends for receives: frames in it, and messages that wait until nothing else is pending there.
 
 use super::{Memory, ReceiveMemory, Waiting};
-use crate::messages::{context::Context, deliver::land};
+use crate::messages::{context::Context, elements::land};
 use crate::mpi::span::{OwnedType, Span, packed_len};
 use crate::mpi::{device, sys::*};
 use mpress::{Buffer, FRONT};

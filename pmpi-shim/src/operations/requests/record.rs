@@ -3,7 +3,7 @@
 use crate::messages::context::Context;
 use crate::mpi::stack::{self, Earlier, Place};
 use crate::mpi::{handle::Handle, sys::*};
-use crate::operations::{active::Active, persistent::Template};
+use crate::operations::active::{Active, Template};
 use std::cell::{Cell, UnsafeCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
