@@ -1,13 +1,5 @@
 //! The collectives that move data (`MPI_Bcast`, `MPI_Alltoall` and so on), and reductions: whether the layer or the MPI makes them, and on which
-//! communicator. `README.md`, "collectives", describes the ways, and why.
-//!
-//! All ranks of a communicator must do a collective in the same way. So the choice between the layer and the MPI depends only on what all ranks know:
-//! the settings, the locations of the ranks, and lengths that are the same everywhere. The sender decides whether a message of a collective is
-//! compressed, as usual; receivers recognise frames, or get the lengths.
-//!
-//! Every call takes the same steps. First, what all ranks know may leave the call to the MPI. Next, if the MPI refuses this rank's arguments
-//! ([`blocks`]), the MPI's own call reports that. Last, the ranks decide about the call ([`agreed`](crate::messages::agreed)), and it is made. So a
-//! refused call changes nothing.
+//! communicator. `README.md`, "collectives", describes the ways and the steps of a call, and why.
 
 mod blocks;
 mod exchange;

@@ -1,12 +1,5 @@
-//! The MPI's own functions for the wrapped calls, in two forms:
-//!
-//! - [`real`]: if the MPI calls a wrapped function meanwhile, it is passed straight on. For all calls that carry a frame, which must not be put into
-//!   a frame again.
-//! - [`open`]: wrapped functions that are called meanwhile are handled as usual. For completion calls, and for calls passed on unchanged, in which
-//!   the MPI may call the program's error handlers. These may make any calls, or never return. (If an MPI implements such a call by another wrapped
-//!   function, that function is passed on for the same reasons.)
-//!
-//! Both are generated from `calls.txt` and `functions.txt`. `MPI_X_any` is `MPI_X` where all counts fit an `int`, and `MPI_X_c` elsewhere.
+//! The MPI's own functions for the wrapped calls: [`real`], in which calls of wrapped functions are the MPI's own, and pass; and [`open`], in which
+//! they are handled as usual. Both are generated from `calls.txt` and `functions.txt`. `README.md`, "mpi", says which calls need which.
 
 #![allow(non_snake_case, reason = "the names are those of MPI")]
 

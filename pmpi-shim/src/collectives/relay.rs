@@ -1,11 +1,6 @@
 //! Broadcast and all-gather of long blocks, which are relayed in chunks: between nodes as streams, encoded once, and within a node uncompressed, from
 //! the program's buffer to the program's buffer. So a chunk is encoded while earlier ones are sent, relayed and decoded. Messages and order:
 //! `docs/format/collectives.md`.
-//!
-//! No lengths are exchanged beforehand: all ranks know those of all blocks, and so the source, destination and order of all chunks
-//! ([`Hierarchy::relay`]). Each chunk is one message; a block that is not compressed has the same chunks. A rank that receives its first chunk from
-//! another node recognises a frame by its length, which is not a multiple of 8. Within a node a chunk one byte short tells that the block came
-//! damaged.
 
 mod block;
 

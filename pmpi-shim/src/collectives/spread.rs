@@ -1,10 +1,6 @@
 //! Broadcast and all-gather: in chunks ([`relay`]), as frames that the MPI relays ([`shared`]), or by the MPI alone, as the ranks decide for each
-//! call.
-//!
-//! In the nonblocking ones, the owner of the data sends it to all other ranks, encoded once. The blocking algorithms have several steps. A
-//! nonblocking call would have to start each step when the previous one is complete, even while the rank is in another call; otherwise a job could
-//! hang that does not hang with the MPI alone. With many ranks, direct messages are slower than the MPI's trees and rings if nothing can be
-//! compressed; then the operation is left to the MPI ([`mpress::Spread`]).
+//! call. In the nonblocking ones, the owner of the data sends it to all other ranks, encoded once: a job might hang if a rank had to start a second
+//! step while it is in another call.
 
 use super::{Group, Handed, blocks::Blocks, relay, shared};
 use crate::messages::agreed::{By, How, Raced, Way};

@@ -1,7 +1,5 @@
-//! The interface to the layer for programs that call it explicitly, such as `mpress-rsmpi`: a layer for one communicator.
-//!
-//! It works as in the shim, except that the layer does not see the program's other calls. So no message is taken from the MPI before the program asks
-//! for it, even if `MPRESS_PREDICT` is set: the unexpected queue stays empty.
+//! The interface to the layer for programs that call it explicitly, such as `mpress-rsmpi`: a layer for one communicator, which does not see the
+//! program's other calls. So the unexpected queue stays empty, even if `MPRESS_PREDICT` is set.
 
 use crate::handlers::matched_probe::hand_out_alone;
 use crate::job::finish::{end_messages, free, keep_link};

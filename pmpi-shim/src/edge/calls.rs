@@ -1,8 +1,5 @@
 //! The calls that have a handler, and their large-count forms, generated from `calls.txt` and `functions.txt`: both the functions that the shim
-//! exports to C and those for programs with a layer of their own.
-//!
-//! Without a layer, a call is passed on at once. Otherwise its arguments are put into the call's struct (`arguments`) and given to its function in
-//! `handlers`, with a closure that passes the call on unchanged, or with another info if the call has one.
+//! exports to C and those for programs with a layer of their own. Without a layer, a call is passed on at once.
 
 #![allow(non_snake_case, reason = "the names are those of MPI")]
 #![allow(clippy::too_many_arguments, reason = "MPI's own lists")]

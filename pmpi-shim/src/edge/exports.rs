@@ -1,7 +1,5 @@
 //! The functions `mpress_MPI_X`, which the preload library calls for `MPI_X` and `PMPI_X` (Fortran bindings call either): one for each wrapped call
 //! and its large-count form, generated from `calls.txt` and `functions.txt`. Nothing else in the shim uses them.
-//!
-//! A call that has a handler goes to [`calls`], with the shim's state if the shim is active; all other calls are passed on.
 
 #![allow(non_snake_case, reason = "the names are those of MPI")]
 #![allow(clippy::too_many_arguments, reason = "MPI's own lists")]

@@ -1,7 +1,5 @@
 //! What the ranks of a communicator agree on so that all of them make a collective in the same way, here or by the MPI; and the tag of its messages.
-//!
-//! All ranks count the same calls, so their decisions are equal. A call takes one decision, and takes it last: when the MPI is known to accept this
-//! rank's arguments. So a refused call has changed nothing, and the rank may make it again.
+//! All ranks count the same calls, so their decisions are equal (`README.md`, "collectives").
 
 mod private;
 

@@ -1,6 +1,4 @@
-//! A receive that may bring a frame. It is posted in place of the program's, and decoded when it completes.
-//!
-//! A frame is shorter than its message, so it fits the program's buffer. It is moved out of the buffer and decoded into it.
+//! A receive that may bring a frame. It is posted in place of the program's, and decoded when it completes (`README.md`, "Frames").
 
 mod finish;
 

@@ -1,8 +1,4 @@
 //! Long messages in chunks, so that they are encoded, sent and decoded at the same time (cMPI, section 2.4). `README.md`, "Long messages", says how.
-//!
-//! The head of a stream is a frame that is sent like its message: receives and probes match it. The chunks of its tail are sent on the private
-//! communicator, with a tag of the stream. A send is complete when its head and all its chunks are, but once the head has been matched, the sender
-//! waits only for a limited time ([`Patience`]). Chunks that are left then belong to no request.
 
 mod arriving;
 mod departing;

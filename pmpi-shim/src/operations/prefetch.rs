@@ -1,9 +1,6 @@
 //! Receives messages ahead: while the program waits for one message, looks for the messages that it is expected to ask for next (A. Afsahi and N. J.
 //! Dimopoulos, *Efficient Communication Using Message Prediction for Cluster of Multiprocessors*, 2000, sections 3 and 7). `README.md`, "Prefetch",
 //! says which messages are taken, and how gain and loss are compared ([`Trial`]).
-//!
-//! When a synchronous send completes, its sender knows that the program's receive has started. So such messages are neither sent as frames
-//! ([`Shim::frame_of`](crate::operations::state::Shim::frame_of)) nor taken.
 
 use crate::messages::{context::Context, error::Error, peers::Peers};
 use crate::mpi::{span::is_tag, sys::*};

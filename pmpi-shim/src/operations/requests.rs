@@ -1,7 +1,5 @@
-//! The table of pending operations: those of the program's requests, by its handles, and those that no longer belong to a request.
-//!
-//! A record is in the table for as long as its request lives. A call that works on one marks it as in use ([`InUse`]), and no other call touches its
-//! operation; `README.md`, "operations", says what that is for. The table is not locked while the MPI is called.
+//! The table of pending operations: those of the program's requests, by its handles, and those that no longer belong to a request. `README.md`,
+//! "operations", says how calls share it ([`InUse`]).
 
 mod record;
 

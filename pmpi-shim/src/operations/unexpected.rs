@@ -1,7 +1,5 @@
-//! Messages that were taken from the MPI's queue before the program asked for them ([`Unreceived`]).
-//!
-//! For each communicator and source the unexpected queue holds the *earliest* messages that have not been received: before a frame is taken, all
-//! earlier messages of its source are taken, too. So a receive that looks first here and then in the MPI's own queue preserves the message order.
+//! Messages that were taken from the MPI's queue before the program asked for them ([`Unreceived`]). For each communicator and source these are the
+//! *earliest* that have not been received (`README.md`, "operations").
 
 pub(crate) mod message;
 

@@ -1,8 +1,5 @@
-//! A message taken from the MPI's queue before the program asks for it: only a frame's header tells the length that a probe must report, and only
-//! receiving a frame shows its header.
-//!
-//! Nothing here waits for the sender: a message is first matched, which leaves it with the MPI, and received into our own memory only if it may be a
-//! frame and a probe asks for it.
+//! A message taken from the MPI's queue before the program asks for it. Nothing here waits for the sender: a message is first matched, which leaves
+//! it with the MPI, and received into our own memory only if it may be a frame and a probe asks for it.
 
 use crate::messages::error::{Error, called};
 use crate::messages::posted::{Bounce, Posted};
