@@ -1,7 +1,7 @@
 //! The blocks of a collective's buffer, one for each rank. Arguments are read only when a block is asked for: where a buffer is not significant, its
 //! datatype may be invalid.
 
-use crate::messages::{context::Context, peers::Peers};
+use crate::messages::context::Context;
 use crate::mpi::span::{OwnedType, Span, bounds, is_valid, packed_len};
 use crate::mpi::{arguments::Numbers, handle::Handle, real, sys::*};
 use std::{cell::OnceCell, ptr, sync::OnceLock};
@@ -122,12 +122,6 @@ impl Context {
         blocks.buf == IN_PLACE || (0..ranks).any(|rank| refused(&blocks.of(rank)))
     }
 
-    /// Whether the MPI refuses this rank's arguments of an all-gather.
-    pub(super) fn refuses_gathered(&self, peers: &Peers, mine: &Span, blocks: &Blocks) -> bool {
-        self.refuses_any(blocks, peers.size(), Self::refuses_received)
-            || !mine.is_in_place() && (self.refused(mine) || self.refuses_alias(blocks, peers.rank, mine))
-    }
-
     fn ignores_uncommitted(&self) -> bool {
         static KNOWN: OnceLock<bool> = OnceLock::new();
         *KNOWN.get_or_init(|| {
@@ -174,11 +168,6 @@ impl Context {
         let at = buf.addr().wrapping_add(place as usize);
         let is_same_count = !blocks.are_equal() || mine.count() == block.count();
         at == mine.ptr().addr() && is_same_count && self.refuses_aliases()
-    }
-
-    /// Like `refuses_alias`, for all-to-all. There the buffers must differ if counts and datatypes are given by the same arguments.
-    pub(super) fn refuses_aliased(&self, from: &Blocks, to: &Blocks) -> bool {
-        from.buf == to.buf && from.given_as(to) && self.refuses_aliases()
     }
 
     /// Whether this MPI, as built and configured, refuses aliased buffers. Open MPI does not, and programs rely on it.

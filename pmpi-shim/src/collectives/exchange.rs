@@ -2,7 +2,7 @@
 
 use super::{blocks::Blocks, start::Start};
 use crate::messages::agreed::{By, How, Raced};
-use crate::messages::{context::Context, peers::Peers};
+use crate::messages::context::Context;
 use crate::mpi::{span::Span, sys::*};
 use crate::operations::state::Shim;
 
@@ -20,7 +20,8 @@ pub(crate) fn alltoall(shim: &Shim, from: Blocks, to: Blocks, how: How, pass: im
     let size = peers.size();
     if shim.refuses_any(&from, size, Context::refused)
         || shim.refuses_any(&to, size, Context::refused)
-        || shim.refuses_aliased(&from, &to)
+        // The buffers must differ if counts and datatypes are given by the same arguments.
+        || from.buf == to.buf && from.given_as(&to) && shim.refuses_aliases()
     {
         return pass();
     }
@@ -124,36 +125,18 @@ fn rooted(
 ) -> c_int {
     let Some(peers) = shim.rooted_peers(how.comm(), root) else { return pass() };
     // Equal blocks have the length of this rank's or, at a root with `MPI_IN_PLACE`, of one in its buffer.
-    let in_place = peers.rank == root && mine.is_in_place();
-    let block = if in_place && blocks.are_equal() { blocks.of(0) } else { *mine };
-    if blocks.are_equal() && !shim.is_long(&block) {
-        return pass();
-    }
-    if shim.refuses_rooted(&peers, (mine, own), (blocks, all), root) {
+    let (at_root, in_place) = (peers.rank == root, mine.is_in_place());
+    let block = if at_root && in_place && blocks.are_equal() { blocks.of(0) } else { *mine };
+    let refuses_all = || shim.refuses_any(blocks, peers.size(), all);
+    let refuses = || match in_place {
+        true => !at_root || refuses_all(), // only the root may use `MPI_IN_PLACE`
+        false => own(shim, mine) || at_root && (refuses_all() || shim.refuses_alias(blocks, root, mine)),
+    };
+    if blocks.are_equal() && !shim.is_long(&block) || refuses() {
         return pass();
     }
     // The MPI, too, waits for the other end of a message of this length.
     let waits = blocks.are_equal() && block.bytes().is_some_and(|len| shim.engine.chunk(len).is_some());
     let by = if waits { By::Tag } else { By::EarlierTag };
     shim.exchange(&peers, how, &by, pass, start)
-}
-
-impl Shim {
-    /// Whether the MPI refuses this rank's arguments of a gather or scatter.
-    fn refuses_rooted(
-        &self,
-        peers: &Peers,
-        (mine, own): (&Span, Judge),
-        (blocks, all): (&Blocks, Judge),
-        root: c_int,
-    ) -> bool {
-        let at_root = peers.rank == root;
-        if mine.is_in_place() {
-            // Only the root may use `MPI_IN_PLACE`.
-            return !at_root || self.refuses_any(blocks, peers.size(), all);
-        }
-        own(self, mine)
-            || at_root
-                && (self.refuses_any(blocks, peers.size(), all) || self.refuses_alias(blocks, root, mine))
-    }
 }

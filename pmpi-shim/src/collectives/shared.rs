@@ -8,12 +8,12 @@
 
 use super::{Handed, blocks::Blocks};
 use crate::messages::error::{Error, called};
-use crate::messages::{elements::land, peers::Peers, wire::Wire};
+use crate::messages::{elements::land, peers::Peers};
 use crate::mpi::span::{Envelope, Span};
 use crate::mpi::{fatal::no_memory, open, sys::*};
 use crate::operations::state::Shim;
-use mpress::{Buffer, HEADER_LEN};
-use std::{slice, sync::Arc};
+use mpress::HEADER_LEN;
+use std::slice;
 
 /// Instead of a frame's length: the block is sent unchanged.
 const RAW: u64 = 0;
@@ -31,7 +31,7 @@ pub(super) fn bcast(
     comm: MPI_Comm,
 ) -> Result<Handed, Error> {
     let message = Envelope::new(span, root, 0, comm);
-    let raw = shim.raw_word();
+    let raw = raw_word(shim);
     let (to, strategy) = (peers.spread.farthest(), peers.strategy());
     let wire = if peers.rank == root { shim.shared_frame(&message, to, strategy) } else { None };
     let mut len = wire.as_ref().map_or(raw, |wire| wire.len() as u64);
@@ -101,12 +101,19 @@ pub(super) fn allgather(
     comm: MPI_Comm,
 ) -> Result<Handed, Error> {
     let span = if mine.is_in_place() { blocks.of(peers.rank) } else { mine };
-    let room = shim.engine.buffer(lens.iter().sum());
-    let raw = shim.raw_word();
-    let wire = shim.own_block(&Envelope::new(span, peers.rank, 0, comm), peers);
+    let (room, raw) = (shim.engine.buffer(lens.iter().sum()), raw_word(shim));
+    let message = Envelope::new(span, peers.rank, 0, comm);
+    let frame = shim.shared_frame(&message, peers.spread.farthest(), peers.strategy());
+    let is_frame = frame.is_some();
+    let wire = frame.map_or_else(|| shim.plain_copy(&span, span.bytes().unwrap_or(0)), Ok);
     let said = match (&wire, &room) {
-        (Ok((wire, true)), Some(_)) => wire.len() as u64,
-        (Ok((_, false)), Some(_)) => raw,
+        (Ok(wire), Some(_)) => {
+            if is_frame {
+                wire.len() as u64
+            } else {
+                raw
+            }
+        }
         _ => NO_MEMORY,
     };
     let mut all = vec![0_u64; peers.ranks().len()];
@@ -116,26 +123,9 @@ pub(super) fn allgather(
     let on_trial = all.contains(&ON_TRIAL);
     all.iter_mut().filter(|said| **said == ON_TRIAL).for_each(|said| *said = RAW);
     let shorter = all.iter().any(|said| *said != RAW) && !all.contains(&NO_MEMORY);
-    let (Ok((wire, _)), Some(room), true) = (wire, room, shorter) else {
-        return Ok(left(on_trial));
-    };
-    gather_frames(shim, peers, comm, (&wire, room), (&all, lens), blocks)?;
-    Ok(MADE)
-}
-
-/// Gathers frames and blocks of the lengths exchanged, and writes them to the program's buffer. `own`: what this rank sends, and room for all;
-/// `lens`: the lengths exchanged, and those of the blocks.
-fn gather_frames(
-    shim: &Shim,
-    peers: &Peers,
-    comm: MPI_Comm,
-    own: (&Wire, Buffer),
-    lens: (&[u64], &[usize]),
-    blocks: &Blocks,
-) -> Result<(), Error> {
-    let ((wire, mut room), (said, lens)) = (own, lens);
+    let (Ok(wire), Some(mut room), true) = (wire, room, shorter) else { return Ok(left(on_trial)) };
     let (mut counts, mut places, mut end) = (Vec::new(), Vec::new(), 0);
-    for (said, len) in said.iter().zip(lens) {
+    for (said, len) in all.iter().zip(lens) {
         let sent = if *said == RAW { *len as u64 } else { *said };
         counts.push(c_int::try_from(sent).map_err(|_| shim.damaged)?);
         places.push(c_int::try_from(end).map_err(|_| shim.damaged)?);
@@ -154,27 +144,17 @@ fn gather_frames(
         open::MPI_Allgatherv(from, count, sent.datatype(), to, counts_at, places_at, BYTE, comm)
     })?;
     let mut outcome = Ok(());
-    for (rank, said) in peers.ranks().zip(said) {
+    for (rank, said) in peers.ranks().zip(all) {
         let at = rank as usize;
         let start = usize::try_from(places[at]).map_err(|_| shim.damaged)?;
         let block = room.get(start..start + counts[at].unsigned_abs() as usize).ok_or(shim.damaged)?;
-        let landed = land(shim, block, *said != RAW, &blocks.of(rank));
+        let landed = land(shim, block, said != RAW, &blocks.of(rank));
         outcome = outcome.and(landed.map(|_| ()));
     }
-    Ok(outcome?)
+    Ok(outcome.map(|()| MADE)?)
 }
 
-impl Shim {
-    /// The word that this rank sends for an uncompressed block.
-    fn raw_word(&self) -> u64 {
-        if self.engine.is_on_trial() { ON_TRIAL } else { RAW }
-    }
-
-    /// What a rank sends in an all-gather, and whether it is a frame.
-    fn own_block(&self, message: &Envelope, peers: &Peers) -> Result<(Arc<Wire>, bool), c_int> {
-        match self.shared_frame(message, peers.spread.farthest(), peers.strategy()) {
-            Some(wire) => Ok((wire, true)),
-            None => Ok((self.plain_copy(&message.span, message.span.bytes().unwrap_or(0))?, false)),
-        }
-    }
+/// The word that this rank sends for an uncompressed block.
+fn raw_word(shim: &Shim) -> u64 {
+    if shim.engine.is_on_trial() { ON_TRIAL } else { RAW }
 }

@@ -5,7 +5,7 @@
 use super::{Group, Handed, blocks::Blocks, relay, shared};
 use crate::messages::agreed::{By, How, Raced, Way};
 use crate::messages::error::{Error, raise};
-use crate::messages::peers::Peers;
+use crate::messages::{context::Context, peers::Peers};
 use crate::mpi::{span::Span, sys::*};
 use crate::operations::state::Shim;
 use mpress::waiting;
@@ -58,7 +58,10 @@ pub(crate) fn allgather(
     };
     let is_long = |lens: &[usize]| lens.iter().any(|len| *len >= shim.threshold);
     let Some(lens) = lens.filter(|lens| is_long(lens) && may(lens)) else { return pass() };
-    if shim.refuses_gathered(&peers, &mine, &blocks) {
+    let refuses_mine = || shim.refused(&mine) || shim.refuses_alias(&blocks, peers.rank, &mine);
+    if shim.refuses_any(&blocks, peers.size(), Context::refuses_received)
+        || !mine.is_in_place() && refuses_mine()
+    {
         return pass();
     }
     let How::Blocking(comm) = how else {
@@ -100,8 +103,11 @@ impl Shim {
         pass: impl Fn() -> c_int,
     ) -> c_int {
         let by = self.race(raced, lens.iter().sum());
-        let fits = self.goes_in_chunks(peers, lens).then_some(&by);
-        let turn = match peers.collectives.spread((&self.private, comm), raced, fits) {
+        // In chunks, if there are any. Along many nodes, a few of them would take longer than the MPI's own algorithm.
+        let chunks_of = |&len: &usize| self.engine.chunk(len).map(|chunk| len.div_ceil(chunk));
+        let chunks: usize = lens.iter().filter_map(chunks_of).sum();
+        let fits = chunks > 0 && self.hierarchy(peers).nodes().saturating_sub(2) <= chunks / 4;
+        let turn = match peers.collectives.spread((&self.private, comm), raced, fits.then_some(&by)) {
             Ok(turn) => turn,
             Err(code) => return code,
         };
@@ -118,13 +124,5 @@ impl Shim {
         });
         // Last, since a handler of the program may leave the call.
         result.unwrap_or_else(|error| raise(comm, error))
-    }
-
-    /// Whether a collective of blocks of these lengths is to be made in chunks. Along many nodes, a few chunks would take longer than the MPI's own
-    /// algorithm. The result is the same on all ranks.
-    fn goes_in_chunks(&self, peers: &Peers, lens: &[usize]) -> bool {
-        let chunks_of = |&len: &usize| self.engine.chunk(len).map(|chunk| len.div_ceil(chunk));
-        let chunks: usize = lens.iter().filter_map(chunks_of).sum();
-        chunks > 0 && self.hierarchy(peers).nodes().saturating_sub(2) <= chunks / 4
     }
 }

@@ -102,8 +102,9 @@ pub unsafe fn mprobe(
     let (mut message, mut status) = (MESSAGE_NULL, empty_status());
     // SAFETY: the caller vouches for the arguments; valid output pointers.
     ok(unsafe { open::MPI_Mprobe(source, tag, comm, &raw mut message, &raw mut status) })?;
-    match layer.and_then(|shim| shim.probe_peers(source, tag, comm).map(|peers| (shim, peers))) {
-        Some((shim, peers)) => hand_out_alone(shim, &peers, comm, message, status),
+    let of = Match { source, tag, comm };
+    match layer.and_then(|shim| shim.probe_peers(of).map(|peers| (shim, peers))) {
+        Some((shim, peers)) => hand_out_alone(shim, &peers, comm, (message, status)),
         None => Ok((message, status)),
     }
 }

@@ -9,7 +9,7 @@ use crate::mpi::arguments::{self, Out};
 use crate::mpi::span::{Envelope, Span, received_bytes};
 use crate::mpi::{channel::match_one, family::Family, open, real, sys::*};
 use crate::operations::active::{Active, Finish};
-use crate::operations::{prefetch::Asked, state::Shim, unexpected::Taken, unexpected::message::Unreceived};
+use crate::operations::{state::Shim, unexpected::Taken, unexpected::message::Unreceived};
 use crate::progress;
 use mpress::SHORTEST;
 use mpress_record::CallKind;
@@ -20,35 +20,34 @@ const STAND_IN: c_int = 1;
 
 handlers! {
     mprobe(Mprobe): |shim, call, pass| {
-        let arguments::Mprobe { source, tag, comm, message, status } = call;
-        let code = match shim.probe_peers(source, tag, comm) {
+        let of = Match { source: call.source, tag: call.tag, comm: call.comm };
+        let code = match shim.probe_peers(of) {
             None => pass(),
             Some(peers) => {
-                shim.expect_after(Asked { source, tag, may_be_long: true }, comm);
-                let take = |block| take(shim, &peers, source, tag, comm, block);
-                wait_for(shim, comm, take, |(handle, seen)| {
-                    message.set(handle);
-                    status.store(&seen);
+                shim.expect_after(of, true);
+                wait_for(shim, of.comm, |block| take(shim, &peers, of, block), |(handle, seen)| {
+                    call.message.set(handle);
+                    call.status.store(&seen);
                 })
             }
         };
         if code == SUCCESS {
-            shim.trace_matched(source, tag, comm, message.get());
+            shim.trace_matched(of, call.message.get());
         }
         code
     };
     improbe(Improbe): |shim, call, pass| {
-        let arguments::Improbe { source, tag, comm, flag, message, status } = call;
-        let code = match shim.probe_peers(source, tag, comm) {
+        let of = Match { source: call.source, tag: call.tag, comm: call.comm };
+        let code = match shim.probe_peers(of) {
             None => pass(),
-            Some(peers) => tell(flag, comm, take(shim, &peers, source, tag, comm, false), |(handle, seen)| {
-                shim.expect_after(Asked { source, tag, may_be_long: true }, comm);
-                message.set(handle);
-                status.store(&seen);
+            Some(peers) => tell(call.flag, of.comm, take(shim, &peers, of, false), |(handle, seen)| {
+                shim.expect_after(of, true);
+                call.message.set(handle);
+                call.status.store(&seen);
             }),
         };
-        if code == SUCCESS && flag.get() != 0 {
-            shim.trace_matched(source, tag, comm, message.get());
+        if code == SUCCESS && call.flag.get() != 0 {
+            shim.trace_matched(of, call.message.get());
         }
         code
     };
@@ -82,24 +81,20 @@ handlers! {
     };
 }
 
+/// The program's handle of a message, and its status.
+type Handed = (MPI_Message, MPI_Status);
+
 /// Matches a message now, or, with `block`, as soon as there is one.
-fn take(
-    shim: &Shim,
-    peers: &Arc<Peers>,
-    source: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-    block: bool,
-) -> Result<Option<(MPI_Message, MPI_Status)>, Error> {
-    while let Some(mut first) = find(shim, peers, (source, tag, comm), block)? {
-        let (source, tag) = (first.status.MPI_SOURCE, first.status.MPI_TAG);
+fn take(shim: &Shim, peers: &Arc<Peers>, of: Match, block: bool) -> Result<Option<Handed>, Error> {
+    while let Some(mut first) = find(shim, peers, of, block)? {
+        let its = Match { source: first.status.MPI_SOURCE, tag: first.status.MPI_TAG, ..of };
         if first.is_here {
-            let unreceived = first.unexpected.take(comm, source, tag).ok_or(ERR_INTERN)?;
+            let unreceived = first.unexpected.take(its).ok_or(ERR_INTERN)?;
             drop(first.unexpected);
-            return Ok(Some(hand_out(shim, peers, comm, unreceived, first.status)?));
+            return Ok(Some(hand_out(shim, peers, of.comm, unreceived, first.status)?));
         }
-        if let Some((message, status)) = match_one(source, tag, comm).map_err(Error::raised)? {
-            leave(shim, peers, comm, message, &status);
+        if let Some((message, status)) = match_one(its).map_err(Error::raised)? {
+            leave(shim, peers, of.comm, message, &status);
             return Ok(Some((message, status)));
         }
     }
@@ -113,9 +108,8 @@ pub(crate) fn hand_out_alone(
     shim: &Shim,
     peers: &Arc<Peers>,
     comm: MPI_Comm,
-    message: MPI_Message,
-    status: MPI_Status,
-) -> Result<(MPI_Message, MPI_Status), c_int> {
+    (message, status): Handed,
+) -> Result<Handed, c_int> {
     let mut unreceived = Unreceived::matched(comm, peers, message, &status);
     let seen = progress::until(shim, || unreceived.look(shim).transpose()).map_err(Error::code)?;
     hand_out(shim, peers, comm, unreceived, seen)
@@ -128,7 +122,7 @@ fn hand_out(
     comm: MPI_Comm,
     unreceived: Unreceived,
     seen: MPI_Status,
-) -> Result<(MPI_Message, MPI_Status), c_int> {
+) -> Result<Handed, c_int> {
     let Some(message) = unreceived.message() else {
         return Ok((stand_in(shim, comm, unreceived)?, seen));
     };

@@ -20,7 +20,7 @@ handlers! {
     recv_init(Recv_init): |shim, call, pass| {
         let message = call.message();
         let ours =
-            shim.probe_peers(message.peer, message.tag, message.comm).is_some() && !shim.refused(&message.span);
+            shim.probe_peers(message.asked()).is_some() && !shim.refused(&message.span);
         let traced = shim.to_trace(&message);
         if !ours && traced.is_none() {
             return pass();

@@ -12,26 +12,24 @@ use std::sync::Arc;
 
 impl Shim {
     /// The peers of a probe that may see a frame, or a message in the unexpected queue.
-    pub(crate) fn probe_peers(&self, source: c_int, tag: c_int, comm: MPI_Comm) -> Option<Arc<Peers>> {
-        if !is_tag(tag) && tag != ANY_TAG {
+    pub(crate) fn probe_peers(&self, of: Match) -> Option<Arc<Peers>> {
+        if !is_tag(of.tag) && of.tag != ANY_TAG {
             return None;
         }
-        self.peers(comm).filter(|peers| peers.frames_with(source))
+        self.peers(of.comm).filter(|peers| peers.frames_with(of.source))
     }
 }
 
 handlers! {
     probe(Probe): |shim, call, pass| {
-        let arguments::Probe { source, tag, comm, status } = call;
-        let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
-        let look = |block| find(shim, &peers, (source, tag, comm), block);
-        wait_for(shim, comm, look, |found| status.store(&found.status))
+        let of = Match { source: call.source, tag: call.tag, comm: call.comm };
+        let Some(peers) = shim.probe_peers(of) else { return pass() };
+        wait_for(shim, of.comm, |block| find(shim, &peers, of, block), |found| call.status.store(&found.status))
     };
     iprobe(Iprobe): |shim, call, pass| {
-        let arguments::Iprobe { source, tag, comm, flag, status } = call;
-        let Some(peers) = shim.probe_peers(source, tag, comm) else { return pass() };
-        let found = find(shim, &peers, (source, tag, comm), false);
-        tell(flag, comm, found, |found| status.store(&found.status))
+        let of = Match { source: call.source, tag: call.tag, comm: call.comm };
+        let Some(peers) = shim.probe_peers(of) else { return pass() };
+        tell(call.flag, of.comm, find(shim, &peers, of, false), |found| call.status.store(&found.status))
     };
 }
 
@@ -44,13 +42,11 @@ pub(super) fn wait_for<T>(
 ) -> c_int {
     // With threads the MPI must not block: another thread may move the awaited message to the unexpected queue.
     let seen = progress::until(shim, || look(!shim.multiple && shim.may_wait()).transpose());
-    seen.map_or_else(
-        |error| raise(comm, error),
-        |seen| {
-            found(seen);
-            SUCCESS
-        },
-    )
+    let tell = |seen| {
+        found(seen);
+        SUCCESS
+    };
+    seen.map_or_else(|error| raise(comm, error), tell)
 }
 
 /// Ends a call that does not wait: tells the program whether anything was `seen`, which goes to `found`.
@@ -60,14 +56,12 @@ pub(super) fn tell<T>(
     seen: Result<Option<T>, Error>,
     found: impl FnOnce(T),
 ) -> c_int {
-    seen.map_or_else(
-        |error| raise(comm, error),
-        |seen| {
-            flag.set(c_int::from(seen.is_some()));
-            seen.map(found);
-            SUCCESS
-        },
-    )
+    let tell = |seen: Option<T>| {
+        flag.set(c_int::from(seen.is_some()));
+        seen.map(found);
+        SUCCESS
+    };
+    seen.map_or_else(|error| raise(comm, error), tell)
 }
 
 /// The first message that matches.
@@ -84,13 +78,13 @@ pub(super) struct Found<'a> {
 pub(super) fn find<'a>(
     shim: &'a Shim,
     peers: &Arc<Peers>,
-    (source, tag, comm): (c_int, c_int, MPI_Comm),
+    of: Match,
     block: bool,
 ) -> Result<Option<Found<'a>>, Error> {
     // Probes that find nothing must not keep others from receiving.
     let held = shim.unexpected.hold();
-    let is_any_here = held.find(comm, source, tag).is_some();
-    let seen = if is_any_here { None } else { look_into_the_mpi(source, tag, comm, block)? };
+    let is_any_here = held.has(of);
+    let seen = if is_any_here { None } else { look_into_the_mpi(of, block)? };
     if !is_any_here && seen.is_none() {
         return Ok(None);
     }
@@ -99,20 +93,20 @@ pub(super) fn find<'a>(
     // Another thread may have taken it meanwhile.
     let mut seen = seen.filter(|_| !shim.multiple);
     loop {
-        let is_any_coming = match unexpected.look(shim, comm, source, tag)? {
+        let is_any_coming = match unexpected.look(shim, of)? {
             Sight::Message(status) => return Ok(Some(Found { status, is_here: true, unexpected })),
-            Sight::Coming if source != ANY_SOURCE => return Ok(None),
+            Sight::Coming if of.source != ANY_SOURCE => return Ok(None),
             Sight::Coming => true,
             Sight::Nothing => false,
         };
         if seen.is_none() {
-            seen = look_into_the_mpi(source, tag, comm, false)?;
+            seen = look_into_the_mpi(of, false)?;
         }
         let Some(status) = seen.take() else { return Ok(None) };
         // It may be a frame; or a message is coming, which is of the same source, or which this one goes before.
         if !is_any_coming && !peers.may_be_frame(&status, received_bytes(&status)) {
             return Ok(Some(Found { status, is_here: false, unexpected }));
         }
-        unexpected.pull(comm, peers, status.MPI_SOURCE, status.MPI_TAG)?;
+        unexpected.pull(Match { source: status.MPI_SOURCE, tag: status.MPI_TAG, ..of }, peers)?;
     }
 }

@@ -7,8 +7,7 @@ use crate::mpi::operation::{Operation, completed};
 use crate::mpi::span::{Envelope, Span, is_tag};
 use crate::mpi::{open, real, sys::*};
 use crate::operations::active::{Active, Finish};
-use crate::operations::prefetch::{Asked, LONG};
-use crate::operations::state::Shim;
+use crate::operations::{prefetch::LONG, state::Shim};
 use crate::progress;
 use mpress::{SHORTEST, waiting};
 use mpress_record::CallKind;
@@ -23,30 +22,29 @@ impl Shim {
         if capacity < SHORTEST && !self.multiple && self.unexpected.is_empty() {
             return None;
         }
-        self.probe_peers(message.peer, message.tag, message.comm).filter(|_| !self.refused(&message.span))
+        self.probe_peers(message.asked()).filter(|_| !self.refused(&message.span))
     }
 
     /// Tells the predictor of a receive call, if messages are prefetched.
     #[inline]
     pub(crate) fn expect_more(&self, message: &Envelope) {
-        let Envelope { span, peer, tag, comm } = *message;
         if !self.prefetch.is_on() {
             return;
         }
-        let is_wild = peer == ANY_SOURCE || tag == ANY_TAG;
+        let is_wild = message.peer == ANY_SOURCE || message.tag == ANY_TAG;
         // Shorter receives, except those with wildcards, bring no frame.
-        let capacity = span.bytes().unwrap_or(0);
+        let capacity = message.span.bytes().unwrap_or(0);
         if is_wild || capacity >= SHORTEST {
-            self.expect_after(Asked { source: peer, tag, may_be_long: capacity >= LONG }, comm);
+            self.expect_after(message.asked(), capacity >= LONG);
         }
     }
 
-    /// Tells the predictor of a matched probe.
-    pub(crate) fn expect_after(&self, asked: Asked, comm: MPI_Comm) {
+    /// Tells the predictor of a matched probe, or of a receive whose message `may_be_long`.
+    pub(crate) fn expect_after(&self, of: Match, may_be_long: bool) {
         if self.prefetch.is_on()
-            && let Some(peers) = self.probe_peers(asked.source, asked.tag, comm)
+            && let Some(peers) = self.probe_peers(of)
         {
-            self.prefetch.observe(self, asked, comm, &peers);
+            self.prefetch.observe(self, of, may_be_long, &peers);
         }
     }
 
@@ -150,13 +148,13 @@ pub(super) fn start(
     peers: &Arc<Peers>,
     own_handler: bool,
 ) -> Result<Active, Error> {
-    let Envelope { span, peer, tag, comm } = *message;
+    let of = message.asked();
     loop {
-        if let Some(unreceived) = shim.unexpected.take(comm, peer, tag) {
-            return unreceived.into_receive(shim, &shim.requests, &span);
+        if let Some(unreceived) = shim.unexpected.take(of) {
+            return unreceived.into_receive(shim, &shim.requests, &message.span);
         }
         let held = shim.unexpected.hold();
-        if held.find(comm, peer, tag).is_none() {
+        if !held.has(of) {
             return post(shim, message, peers, own_handler);
         }
     }

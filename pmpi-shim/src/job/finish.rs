@@ -54,7 +54,10 @@ pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _:
             report(job, engine, words);
             record(job, engine);
         }
-        leave_together();
+        // All ranks call `MPI_Finalize`, so all arrive here. MPICH 4.0 over UCX and TCP hangs there if a rank that has nothing left to send ends before
+        // another (pmodels/mpich#6596). Our messages at the start and for the sums would make that more likely.
+        // SAFETY: a communicator of all ranks, each of which is here.
+        let _ended_anyway = unsafe { PMPI_Barrier(all_ranks()) };
     }
     if goes_on {
         WORLD_HAS_ENDED.store(true, Ordering::Release);
@@ -66,16 +69,6 @@ pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _:
 
 /// Set if the world has ended before a session.
 static WORLD_HAS_ENDED: AtomicBool = AtomicBool::new(false);
-
-/// The last session ends: the shim ends, if the world has ended before.
-fn after_the_world() {
-    if WORLD_HAS_ENDED.swap(false, Ordering::AcqRel) {
-        if let Some(shim) = state::shared() {
-            end_messages(shim);
-        }
-        end();
-    }
-}
 
 /// Number of sessions that have not ended (MPI 4.0, chapter 11): a process may end its world, and go on with the communicators of a session. Frames
 /// still come on them.
@@ -94,8 +87,9 @@ pub(crate) fn session_ending(pass: impl FnOnce() -> c_int) -> c_int {
     // Before the call: some MPIs end the world in it. A session that began while calls bypassed the shim was not counted.
     let one_less = |sessions: usize| sessions.checked_sub(1);
     let before = SESSIONS.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_less);
-    if before == Ok(1) {
-        after_the_world();
+    if before == Ok(1) && WORLD_HAS_ENDED.swap(false, Ordering::AcqRel) {
+        state::shared().map(end_messages);
+        end();
     }
     let code = pass();
     if code != SUCCESS && before.is_ok() {
@@ -111,13 +105,6 @@ fn end() {
     if let Some(shim) = shim {
         free(shim);
     }
-}
-
-/// Waits for all ranks; all of them call `MPI_Finalize`, so all arrive here. MPICH 4.0 over UCX and TCP hangs there if a rank that has nothing left
-/// to send ends before another (pmodels/mpich#6596). Our messages at the start and for the sums would make that more likely.
-fn leave_together() {
-    // SAFETY: a communicator of all ranks, each of which is here.
-    let _ended_anyway = unsafe { PMPI_Barrier(all_ranks()) };
 }
 
 /// Waits for messages that belong to no request of the program; returns whether any are left, which the MPI still reads.

@@ -46,13 +46,13 @@ impl Context {
     /// A receive to record, unless the MPI will refuse its arguments.
     #[cold]
     fn receive(&self, tracing: &Recorder, message: &Envelope) -> Option<Receive> {
-        let Envelope { span, peer, tag, comm } = *message;
+        let span = message.span;
         span.bytes()?;
-        let asked = self.asked(peer, tag, comm)?;
+        let asked = self.asked(message.asked())?;
         Some(Receive { span, name: tracing.name(span.datatype()), asked })
     }
 
-    fn asked(&self, source: c_int, tag: c_int, comm: MPI_Comm) -> Option<Asked> {
+    fn asked(&self, Match { source, tag, comm }: Match) -> Option<Asked> {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let number = if comm == COMM_WORLD {
             0
@@ -69,9 +69,9 @@ impl Context {
 
     /// Keeps what a matched probe asked for, by the message that it returned.
     #[inline]
-    pub(crate) fn trace_matched(&self, source: c_int, tag: c_int, comm: MPI_Comm, message: MPI_Message) {
+    pub(crate) fn trace_matched(&self, of: Match, message: MPI_Message) {
         if let Some(tracing) = self.tracing()
-            && let Some(asked) = self.asked(source, tag, comm)
+            && let Some(asked) = self.asked(of)
         {
             crate::locked(&tracing.matched).insert(message.key(), asked);
         }

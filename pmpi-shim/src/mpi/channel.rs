@@ -54,12 +54,9 @@ pub(crate) fn test(request: &mut MPI_Request) -> Option<Result<MPI_Status, c_int
 }
 
 /// Matches a message, if one has come.
-pub(crate) fn match_one(
-    source: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-) -> Result<Option<(MPI_Message, MPI_Status)>, c_int> {
-    let (mut flag, mut message, mut status) = (0, MESSAGE_NULL, empty_status());
+pub(crate) fn match_one(of: Match) -> Result<Option<(MPI_Message, MPI_Status)>, c_int> {
+    let (Match { source, tag, comm }, mut flag, mut message, mut status) =
+        (of, 0, MESSAGE_NULL, empty_status());
     // SAFETY: the arguments of a matched probe; valid output pointers.
     ok(unsafe { real::MPI_Improbe(source, tag, comm, &raw mut flag, &raw mut message, &raw mut status) })?;
     Ok((flag != 0).then_some((message, status)))

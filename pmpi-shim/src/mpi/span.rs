@@ -33,6 +33,10 @@ impl Envelope {
     pub(crate) fn new(span: Span, peer: c_int, tag: c_int, comm: MPI_Comm) -> Self {
         Self { span, peer, tag, comm }
     }
+
+    pub(crate) fn asked(&self) -> Match {
+        Match { source: self.peer, tag: self.tag, comm: self.comm }
+    }
 }
 
 /// How the elements of a span lie in memory.
@@ -61,11 +65,6 @@ impl Span {
     /// No elements.
     pub(crate) fn nothing() -> Self {
         Self { ptr: ptr::null_mut(), count: 0, datatype: BYTE }
-    }
-
-    /// The first `count` elements, or all.
-    pub(crate) fn first(self, count: MPI_Count) -> Self {
-        Self { count: count.min(self.count), ..self }
     }
 
     pub(crate) fn ptr(&self) -> *mut c_void {

@@ -59,6 +59,14 @@ pub(crate) fn errors_return() -> MPI_Errhandler {
     if PMPI_File_get_errhandler(FILE_NULL, &mut handler) == SUCCESS { handler } else { ERRORS_RETURN }
 }
 
+/// What a receive or a probe asks for.
+#[derive(Clone, Copy)]
+pub(crate) struct Match {
+    pub(crate) source: c_int,
+    pub(crate) tag: c_int,
+    pub(crate) comm: MPI_Comm,
+}
+
 /// The size in bytes of a datatype that the MPI knows.
 pub(crate) fn type_size(datatype: MPI_Datatype) -> Option<usize> {
     let mut size: MPI_Count = 0;

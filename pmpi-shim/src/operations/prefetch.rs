@@ -57,15 +57,6 @@ struct Foresight {
     all: bool,
 }
 
-/// What a receive call or matched probe asks for.
-#[derive(Clone, Copy)]
-pub(crate) struct Asked {
-    pub(crate) source: c_int,
-    pub(crate) tag: c_int,
-    /// Whether the message may have [`LONG`] bytes.
-    pub(crate) may_be_long: bool,
-}
-
 /// A message that is looked for.
 struct Wanted {
     comm: u32,
@@ -99,11 +90,12 @@ impl Prefetch {
         self.foresight.is_some()
     }
 
-    /// Observes that the program asks for this message, which may be a frame, or for any message, by a wildcard.
+    /// Observes that the program asks for this message, which may be a frame, or for any message, by a wildcard. `may_be_long`: it may have [`LONG`]
+    /// bytes.
     #[inline]
-    pub(crate) fn observe(&self, context: &Context, asked: Asked, comm: MPI_Comm, peers: &Arc<Peers>) {
+    pub(crate) fn observe(&self, context: &Context, of: Match, may_be_long: bool, peers: &Arc<Peers>) {
         if let Some(mut foresight) = self.try_lock() {
-            let goes_on = foresight.observe(context, asked, comm, peers);
+            let goes_on = foresight.observe(context, of, may_be_long, peers);
             self.phase.store(if goes_on { STALE } else { IDLE }, Ordering::Release);
         }
     }
@@ -169,18 +161,17 @@ impl Prefetch {
 
 impl Foresight {
     /// Records a receive call; returns whether other messages are to be looked for.
-    fn observe(&mut self, context: &Context, asked: Asked, comm: MPI_Comm, peers: &Arc<Peers>) -> bool {
+    fn observe(&mut self, context: &Context, of: Match, may_be_long: bool, peers: &Arc<Peers>) -> bool {
         if !self.trial.goes_on(context.ahead.gained()) && !self.all {
             return false;
         }
         if peers.ended() {
             return false;
         }
-        let Some(comm) = self.number(comm, peers) else { return false };
-        let Asked { source, tag, may_be_long } = asked;
+        let Some(comm) = self.number(of.comm, peers) else { return false };
         let call = Call {
-            source: if source == ANY_SOURCE { -1 } else { source },
-            tag: if tag == ANY_TAG { -1 } else { tag },
+            source: if of.source == ANY_SOURCE { -1 } else { of.source },
+            tag: if of.tag == ANY_TAG { -1 } else { of.tag },
             comm,
             count: u64::from(may_be_long),
             ..Call::default()
@@ -261,7 +252,8 @@ impl Foresight {
         let comms = &self.comms;
         self.wanted.retain_mut(|wanted| {
             let Some((comm, _)) = Self::comm(comms, wanted.comm) else { return false };
-            wanted.times = wanted.times.saturating_sub(held.count(*comm, wanted.source, wanted.tag));
+            let of = Match { source: wanted.source, tag: wanted.tag, comm: *comm };
+            wanted.times = wanted.times.saturating_sub(held.count(of));
             wanted.times > 0
         });
         self.trial.waits();
@@ -315,7 +307,8 @@ impl Foresight {
     fn look(&mut self, context: &Context, unexpected: &Unexpected, which: usize) -> Result<bool, Error> {
         let Some(&Wanted { comm: number, source, .. }) = self.wanted.get(which) else { return Ok(true) };
         let Some((comm, peers)) = Self::comm(&self.comms, number) else { return Ok(false) };
-        let Some(seen) = look_into_the_mpi(source, ANY_TAG, *comm, false)? else { return Ok(true) };
+        let of = Match { source, tag: ANY_TAG, comm: *comm };
+        let Some(seen) = look_into_the_mpi(of, false)? else { return Ok(true) };
         let is_wanted = |wanted: &Wanted| {
             (wanted.comm, wanted.source) == (number, source)
                 && (wanted.tag == seen.MPI_TAG || wanted.tag == ANY_TAG)

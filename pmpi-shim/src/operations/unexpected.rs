@@ -25,8 +25,8 @@ impl Unexpected {
         self.count.load(Ordering::Acquire) == 0
     }
 
-    pub(crate) fn take(&self, comm: MPI_Comm, source: c_int, tag: c_int) -> Option<Unreceived> {
-        if self.is_empty() { None } else { self.open().take(comm, source, tag) }
+    pub(crate) fn take(&self, of: Match) -> Option<Unreceived> {
+        if self.is_empty() { None } else { self.open().take(of) }
     }
 
     /// Keeps others from moving messages here until dropped.
@@ -62,13 +62,13 @@ impl Unexpected {
 pub(crate) struct Held<'a>(RwLockReadGuard<'a, Vec<Unreceived>>);
 
 impl Held<'_> {
-    pub(crate) fn find(&self, comm: MPI_Comm, source: c_int, tag: c_int) -> Option<&Unreceived> {
-        self.0.iter().find(|message| message.matches(comm, source, tag))
+    pub(crate) fn has(&self, of: Match) -> bool {
+        self.0.iter().any(|message| message.matches(of))
     }
 
     /// Number of messages that match.
-    pub(crate) fn count(&self, comm: MPI_Comm, source: c_int, tag: c_int) -> usize {
-        self.0.iter().filter(|message| message.matches(comm, source, tag)).count()
+    pub(crate) fn count(&self, of: Match) -> usize {
+        self.0.iter().filter(|message| message.matches(of)).count()
     }
 }
 
@@ -95,16 +95,9 @@ impl Drop for Opened<'_> {
 impl Opened<'_> {
     /// What a probe sees: of each source the first message that matches, of these the first one whose length is known. A receive with the same
     /// arguments then takes the same message: messages of the sources that were passed over are put after it.
-    pub(crate) fn look(
-        &mut self,
-        context: &Context,
-        comm: MPI_Comm,
-        source: c_int,
-        tag: c_int,
-    ) -> Result<Sight, Error> {
+    pub(crate) fn look(&mut self, context: &Context, of: Match) -> Result<Sight, Error> {
         let mut coming: Vec<c_int> = Vec::new();
-        let matching =
-            self.messages.iter_mut().enumerate().filter(|(_, message)| message.matches(comm, source, tag));
+        let matching = self.messages.iter_mut().enumerate().filter(|(_, message)| message.matches(of));
         let mut found = None;
         for (at, message) in matching {
             if coming.contains(&message.source) {
@@ -120,8 +113,8 @@ impl Opened<'_> {
             return Ok(if coming.is_empty() { Sight::Nothing } else { Sight::Coming });
         };
         if !coming.is_empty() {
-            let is_later =
-                |message: &Unreceived| coming.iter().any(|&source| message.matches(comm, source, ANY_TAG));
+            let any = |source| Match { source, tag: ANY_TAG, ..of };
+            let is_later = |message: &Unreceived| coming.iter().any(|&source| message.matches(any(source)));
             if let Some(until_it) = self.messages.get_mut(..=at) {
                 until_it.sort_by_key(is_later);
             }
@@ -129,26 +122,20 @@ impl Opened<'_> {
         Ok(Sight::Message(seen))
     }
 
-    pub(crate) fn take(&mut self, comm: MPI_Comm, source: c_int, tag: c_int) -> Option<Unreceived> {
-        let at = self.messages.iter().position(|message| message.matches(comm, source, tag))?;
+    pub(crate) fn take(&mut self, of: Match) -> Option<Unreceived> {
+        let at = self.messages.iter().position(|message| message.matches(of))?;
         Some(self.messages.remove(at))
     }
 
-    /// Moves messages of `source` here, in order, up to the first one with `tag`, which another thread may have taken meanwhile. They stay with the
+    /// Moves messages of this source here, in order, up to the first one with this tag, which another thread may have taken meanwhile. They stay with the
     /// MPI, matched, which takes neither time nor memory.
-    pub(crate) fn pull(
-        &mut self,
-        comm: MPI_Comm,
-        peers: &Arc<Peers>,
-        source: c_int,
-        tag: c_int,
-    ) -> Result<(), Error> {
+    pub(crate) fn pull(&mut self, of: Match, peers: &Arc<Peers>) -> Result<(), Error> {
         loop {
             self.messages.try_reserve(1).map_err(|_| ERR_NO_MEM)?;
-            let matched = match_one(source, ANY_TAG, comm).map_err(Error::raised)?;
+            let matched = match_one(Match { tag: ANY_TAG, ..of }).map_err(Error::raised)?;
             let Some((message, status)) = matched else { return Ok(()) };
-            self.messages.push(Unreceived::matched(comm, peers, message, &status));
-            if status.MPI_TAG == tag {
+            self.messages.push(Unreceived::matched(of.comm, peers, message, &status));
+            if status.MPI_TAG == of.tag {
                 return Ok(());
             }
         }
@@ -163,18 +150,18 @@ impl Opened<'_> {
         seen: &MPI_Status,
         (most, all): (usize, bool),
     ) -> Result<bool, Error> {
-        let (source, tag, len) = (seen.MPI_SOURCE, seen.MPI_TAG, received_bytes(seen));
+        let (of, len) = (Match { source: seen.MPI_SOURCE, tag: seen.MPI_TAG, comm }, received_bytes(seen));
         let is_candidate = peers.may_be_frame(seen, len) && self.memory().saturating_add(len) <= most;
         if !is_candidate && !all {
             return Ok(false);
         }
         // Another thread may have taken the message before this one had the lock, and only the first message may be taken.
-        let first = look_into_the_mpi(source, ANY_TAG, comm, false)?;
-        if !first.is_some_and(|first| first.MPI_TAG == tag && received_bytes(&first) == len) {
+        let first = look_into_the_mpi(Match { tag: ANY_TAG, ..of }, false)?;
+        if !first.is_some_and(|first| first.MPI_TAG == of.tag && received_bytes(&first) == len) {
             return Ok(false);
         }
-        self.pull(comm, peers, source, tag)?;
-        match self.messages.last_mut().filter(|last| is_candidate && last.matches(comm, source, tag)) {
+        self.pull(of, peers)?;
+        match self.messages.last_mut().filter(|last| is_candidate && last.matches(of)) {
             Some(last) => last.receive(context, true).map(|()| true),
             None => Ok(false),
         }
@@ -241,13 +228,8 @@ impl Matched {
 }
 
 /// The MPI's own probe.
-pub(crate) fn look_into_the_mpi(
-    source: c_int,
-    tag: c_int,
-    comm: MPI_Comm,
-    block: bool,
-) -> Result<Option<MPI_Status>, Error> {
-    let (mut flag, mut status) = (1, empty_status());
+pub(crate) fn look_into_the_mpi(of: Match, block: bool) -> Result<Option<MPI_Status>, Error> {
+    let (Match { source, tag, comm }, mut flag, mut status) = (of, 1, empty_status());
     // SAFETY: the arguments of a probe; valid output pointers.
     called(unsafe {
         if block {

@@ -28,7 +28,9 @@ impl Memory {
     fn read(&self, context: &Context, len: usize) -> Result<Buffer, c_int> {
         let size = packed_len(1, self.span.datatype()).filter(|&size| size > 0).ok_or(ERR_INTERN)?;
         let count = len.div_ceil(size);
-        let elements = self.span.first(MPI_Count::try_from(count).map_err(|_| ERR_INTERN)?);
+        let first = MPI_Count::try_from(count).map_err(|_| ERR_INTERN)?.min(self.span.count());
+        // SAFETY: the first of them; the span's own promise.
+        let elements = unsafe { Span::new(self.span.ptr(), first, self.span.datatype()) };
         let mut buffer = context.packed(&elements, count * size)?;
         buffer.set_len(len);
         Ok(buffer)

@@ -129,8 +129,9 @@ impl Arriving {
         if comm == COMM_NULL {
             return; // no stream was sent
         }
+        let of = Match { source: ANY_SOURCE, tag: ANY_TAG, comm };
         loop {
-            let Ok(Some((mut message, mut status))) = match_one(ANY_SOURCE, ANY_TAG, comm) else { return };
+            let Ok(Some((mut message, mut status))) = match_one(of) else { return };
             let len = received_bytes(&status);
             let (Some(mut buffer), Ok(count)) = (context.engine.buffer(len), c_int::try_from(len)) else {
                 return;

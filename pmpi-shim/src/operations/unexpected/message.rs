@@ -44,10 +44,10 @@ impl Unreceived {
         Self { comm, source, tag, len, peers, state: State::Matched(message) }
     }
 
-    pub(crate) fn matches(&self, comm: MPI_Comm, source: c_int, tag: c_int) -> bool {
-        self.comm.key() == comm.key()
-            && (source == ANY_SOURCE || source == self.source)
-            && (tag == ANY_TAG || tag == self.tag)
+    pub(crate) fn matches(&self, of: Match) -> bool {
+        self.comm.key() == of.comm.key()
+            && (of.source == ANY_SOURCE || of.source == self.source)
+            && (of.tag == ANY_TAG || of.tag == self.tag)
     }
 
     /// What a probe reports, if known without a further call.
