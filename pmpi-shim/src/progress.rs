@@ -3,10 +3,9 @@
 //! Messages in chunks need this ([`Streams`](crate::messages::streams::Streams)): while this process sends any, it does not wait in the MPI, but
 //! advances all pending operations and polls the MPI ([`until`]).
 
-use crate::messages::error::{Error, raise};
-use crate::messages::streams::Arriving;
+use crate::messages::{error::raise, streams::Arriving};
 use crate::mpi::{arguments::Out, nested, sys::*};
-use crate::operations::active::{Active, UnderWay};
+use crate::operations::active::{Active, Started, UnderWay};
 use crate::operations::state::{Shim, shared};
 
 /// The shared state, if this call is to be handled: the shim is active, and the call is the program's own.
@@ -83,12 +82,7 @@ pub(crate) fn wait(shim: &Shim, mut active: Active, status: Out<MPI_Status>) -> 
 }
 
 /// Ends a nonblocking call that has started an operation: the program gets its request. An error goes to the handler of `comm`.
-pub(crate) fn hand_out(
-    shim: &Shim,
-    comm: MPI_Comm,
-    started: Result<Active, Error>,
-    request: Out<MPI_Request>,
-) -> c_int {
+pub(crate) fn hand_out(shim: &Shim, comm: MPI_Comm, started: Started, request: Out<MPI_Request>) -> c_int {
     let give = |active| {
         request.set(shim.requests.hand_out(active));
         SUCCESS

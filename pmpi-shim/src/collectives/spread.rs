@@ -38,16 +38,10 @@ pub(crate) fn bcast(shim: &Shim, span: Span, root: c_int, how: How, pass: impl F
     shim.spread(&peers, comm, raced, in_chunks, as_frames, pass)
 }
 
-/// Allgather, Allgatherv, and their nonblocking forms. `mine`: the block of this rank. All ranks know the lengths of all `blocks`.
-pub(crate) fn allgather(
-    shim: &Shim,
-    mine: Span,
-    blocks: Blocks,
-    how: How,
-    pass: impl Fn() -> c_int,
-) -> c_int {
+/// Allgather, Allgatherv, and their nonblocking forms. `mine`: the block of this rank. All ranks know the lengths of all blocks, `all`.
+pub(crate) fn allgather(shim: &Shim, mine: Span, all: Blocks, how: How, pass: impl Fn() -> c_int) -> c_int {
     let Some(peers) = shim.collective_peers(how.comm()) else { return pass() };
-    let lens: Option<Vec<usize>> = peers.ranks().map(|rank| blocks.of(rank).bytes()).collect();
+    let lens: Option<Vec<usize>> = peers.ranks().map(|rank| all.of(rank).bytes()).collect();
     let may = |lens: &[usize]| match how {
         // The MPI's counts and displacements are ints.
         How::Blocking(_) => lens
@@ -58,16 +52,16 @@ pub(crate) fn allgather(
     };
     let is_long = |lens: &[usize]| lens.iter().any(|len| *len >= shim.threshold);
     let Some(lens) = lens.filter(|lens| is_long(lens) && may(lens)) else { return pass() };
-    let refuses_mine = || shim.refused(&mine) || shim.refuses_alias(&blocks, peers.rank, &mine);
-    if shim.refuses_any(&blocks, peers.size(), Context::refuses_received)
+    let refuses_mine = || shim.refused(&mine) || shim.refuses_alias(&all, peers.rank, &mine);
+    if shim.refuses_any(&all, peers.size(), Context::refuses_received)
         || !mine.is_in_place() && refuses_mine()
     {
         return pass();
     }
     let How::Blocking(comm) = how else {
         return shim.exchange(&peers, how, &By::Tag, pass, |start| {
-            let (group, own) = (start.group, blocks.of(peers.rank));
-            group.others().for_each(|rank| start.receive(&blocks.of(rank), rank));
+            let (group, own) = (start.group, all.of(peers.rank));
+            group.others().for_each(|rank| start.receive(&all.of(rank), rank));
             if mine.is_in_place() {
                 return start.send_to_each(&own, group.others());
             }
@@ -75,18 +69,18 @@ pub(crate) fn allgather(
             start.copy(&mine, &own);
         });
     };
-    let (blocks, lens) = (&blocks, &lens[..]);
+    let (all, lens) = (&all, &lens[..]);
     let in_chunks = |group: &Group<'_>, id| {
-        let own = blocks.of(peers.rank);
+        let own = all.of(peers.rank);
         let (source, copied) = match mine.is_in_place() {
             true => (own, Ok(())),
             false => (mine, shim.copy_block(&mine, &own)),
         };
         let owners: Vec<_> = peers.ranks().zip(lens.iter().copied()).collect();
         let call = (id, "an all-gather");
-        relay::hand_on(shim, group, call, source, &owners, |rank| blocks.of(rank)).landing(|| copied)
+        relay::hand_on(shim, group, call, source, &owners, |rank| all.of(rank)).landing(|| copied)
     };
-    let as_frames = || shared::allgather(shim, &peers, mine, (blocks, lens), comm);
+    let as_frames = || shared::allgather(shim, &peers, mine, (all, lens), comm);
     shim.spread(&peers, comm, (Raced::Allgather, lens), in_chunks, as_frames, pass)
 }
 

@@ -4,10 +4,10 @@ use super::Group;
 use crate::handlers::recv;
 use crate::handlers::send::{self, By};
 use crate::messages::agreed::{self, Here, How};
-use crate::messages::error::{Error, raise};
+use crate::messages::error::raise;
 use crate::messages::peers::{Origin, Peers};
 use crate::mpi::{fatal::give_up, span::Span, sys::*};
-use crate::operations::active::{Active, UnderWay};
+use crate::operations::active::{Active, Started, UnderWay};
 use crate::operations::{active::Mode, state::Shim};
 use crate::progress;
 use mpress::waiting;
@@ -147,7 +147,7 @@ impl<'a> Start<'a> {
 
 /// The message, if it was started; otherwise its error goes to `outcome`. Without memory for it the job ends: its other end would wait for ever, or
 /// take a message of a later collective for it.
-fn kept(outcome: &mut Result<(), c_int>, started: Result<Active, Error>) -> Option<Active> {
+fn kept(outcome: &mut Result<(), c_int>, started: Started) -> Option<Active> {
     let code = match started {
         Ok(active) => return Some(active),
         Err(error) => error.code(),

@@ -8,7 +8,7 @@ use crate::messages::{peers::Peers, posted::Posted};
 use crate::mpi::arguments::{self, Out};
 use crate::mpi::span::{Envelope, Span, received_bytes};
 use crate::mpi::{channel::match_one, family::Family, open, real, sys::*};
-use crate::operations::active::{Active, Finish};
+use crate::operations::active::{Active, Finish, Started};
 use crate::operations::{state::Shim, unexpected::Taken, unexpected::message::Unreceived};
 use crate::progress;
 use mpress::SHORTEST;
@@ -55,7 +55,7 @@ handlers! {
         let arguments::Mrecv { buf, count, datatype, message, status } = call;
         let span = Span::new(buf, count, datatype);
         shim.trace_matched_receive(CallKind::Recv, &span, message.get());
-        let received = |comm, started: Result<Active, Error>| {
+        let received = |comm, started: Started| {
             started.map_or_else(|error| raise(comm, error), |active| progress::wait(shim, active, status))
         };
         let left = |_, posted: Posted| {
@@ -91,7 +91,7 @@ fn take(shim: &Shim, peers: &Arc<Peers>, of: Match, block: bool) -> Result<Optio
         if first.is_here {
             let unreceived = first.unexpected.take(its).ok_or(ERR_INTERN)?;
             drop(first.unexpected);
-            return Ok(Some(hand_out(shim, peers, of.comm, unreceived, first.status)?));
+            return Ok(Some(hand_out(shim, unreceived, first.status)?));
         }
         if let Some((message, status)) = match_one(its).map_err(Error::raised)? {
             leave(shim, peers, of.comm, message, &status);
@@ -112,21 +112,13 @@ pub(crate) fn hand_out_alone(
 ) -> Result<Handed, c_int> {
     let mut unreceived = Unreceived::matched(comm, peers, message, &status);
     let seen = progress::until(shim, || unreceived.look(shim).transpose()).map_err(Error::code)?;
-    hand_out(shim, peers, comm, unreceived, seen)
+    hand_out(shim, unreceived, seen)
 }
 
 /// The program's handle for a message from the unexpected queue.
-fn hand_out(
-    shim: &Shim,
-    peers: &Arc<Peers>,
-    comm: MPI_Comm,
-    unreceived: Unreceived,
-    seen: MPI_Status,
-) -> Result<Handed, c_int> {
-    let Some(message) = unreceived.message() else {
-        return Ok((stand_in(shim, comm, unreceived)?, seen));
-    };
-    leave(shim, peers, comm, message, &seen);
+fn hand_out(shim: &Shim, unreceived: Unreceived, seen: MPI_Status) -> Result<Handed, c_int> {
+    let Some(message) = unreceived.message() else { return Ok((stand_in(shim, unreceived)?, seen)) };
+    leave(shim, &unreceived.peers, unreceived.comm, message, &seen);
     Ok((message, seen))
 }
 
@@ -138,7 +130,7 @@ fn leave(shim: &Shim, peers: &Arc<Peers>, comm: MPI_Comm, message: MPI_Message, 
 }
 
 /// Makes a message handle for a message that has been received.
-fn stand_in(shim: &Shim, comm: MPI_Comm, unreceived: Unreceived) -> Result<MPI_Message, c_int> {
+fn stand_in(shim: &Shim, unreceived: Unreceived) -> Result<MPI_Message, c_int> {
     let _turn = crate::locked(&shim.own_turn);
     let (mut request, mut handle, mut status) = (REQUEST_NULL, MESSAGE_NULL, empty_status());
     // SAFETY: an empty message from this process to itself; this communicator and tag have no other use.
@@ -146,7 +138,7 @@ fn stand_in(shim: &Shim, comm: MPI_Comm, unreceived: Unreceived) -> Result<MPI_M
         ok(real::MPI_Isend(ptr::null(), 0, BYTE, 0, STAND_IN, shim.own_comm, &raw mut request))?;
         ok(real::MPI_Mprobe(0, STAND_IN, shim.own_comm, &raw mut handle, &raw mut status))?;
     }
-    shim.matched.put(handle, Taken::Received { comm, unreceived, stand_in: request });
+    shim.matched.put(handle, Taken::Received { unreceived, stand_in: request });
     Ok(handle)
 }
 
@@ -156,7 +148,7 @@ fn receive(
     span: Span,
     message: Out<MPI_Message>,
     pass: impl Fn() -> c_int,
-    received: impl FnOnce(MPI_Comm, Result<Active, Error>) -> c_int,
+    received: impl FnOnce(MPI_Comm, Started) -> c_int,
     left: impl FnOnce(MPI_Comm, Posted) -> c_int,
 ) -> c_int {
     let handle = message.get();
@@ -165,7 +157,7 @@ fn receive(
         // The MPI must report that itself. The program may receive the message by another call.
         Some(taken) if shim.refused(&span) => {
             let received_on = match &taken {
-                Taken::Received { comm, .. } => Some(*comm),
+                Taken::Received { unreceived, .. } => Some(unreceived.comm),
                 Taken::Left { .. } => None,
             };
             shim.matched.put(handle, taken);
@@ -180,11 +172,12 @@ fn receive(
             }
             code
         }
-        Some(Taken::Received { comm, unreceived, stand_in }) => {
-            if let Err(code) = discard(message, stand_in) {
-                return raise(comm, code);
+        Some(Taken::Received { unreceived, stand_in }) => {
+            let comm = unreceived.comm;
+            match discard(message, stand_in) {
+                Ok(()) => received(comm, unreceived.into_receive(shim, &shim.requests, &span)),
+                Err(code) => raise(comm, code),
             }
-            received(comm, unreceived.into_receive(shim, &shim.requests, &span))
         }
         // No frame fits.
         Some(Taken::Left { .. }) if span.bytes() < Some(SHORTEST) => pass(),

@@ -3,12 +3,11 @@
 
 use crate::handlers::recv;
 use crate::handlers::send::{self, By};
-use crate::messages::error::{Error, raise};
-use crate::messages::{peers::Origin, recorder::Receive};
+use crate::messages::{error::raise, peers::Origin, recorder::Receive};
 use crate::mpi::arguments::{self, Out};
 use crate::mpi::{open, span::Envelope, sys::*};
-use crate::operations::active::{Action, Mode, Template};
-use crate::operations::{active::Active, requests::Found, state::Shim};
+use crate::operations::active::{Action, Mode, Started, Template};
+use crate::operations::{requests::Found, state::Shim};
 
 handlers! {
     send_init(Send_init): |shim, call, pass| init_send(shim, Mode::Standard, call.message(), call.request, pass);
@@ -102,7 +101,7 @@ fn start_one(shim: &Shim, request: Out<MPI_Request>, pass: impl Fn() -> c_int) -
 
 /// Begins the operation of a request. If the program has freed the communicator, the handle may belong to another one by now, so its peers are not
 /// looked up.
-fn start_operation(shim: &Shim, template: &Template) -> Result<Active, Error> {
+fn start_operation(shim: &Shim, template: &Template) -> Started {
     let message = &template.message;
     let is_live = template.origin.peers.as_ref().is_some_and(|peers| !peers.ended());
     match template.action {

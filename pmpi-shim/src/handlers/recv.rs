@@ -1,12 +1,12 @@
 //! The receive calls, blocking and nonblocking.
 
-use crate::messages::error::{Error, called, raise};
+use crate::messages::error::{called, raise};
 use crate::messages::{peers::Peers, posted::Posted};
 use crate::mpi::arguments::{self, Out};
 use crate::mpi::operation::{Operation, completed};
 use crate::mpi::span::{Envelope, Span, is_tag};
 use crate::mpi::{open, real, sys::*};
-use crate::operations::active::{Active, Finish};
+use crate::operations::active::{Active, Finish, Started};
 use crate::operations::{prefetch::LONG, state::Shim};
 use crate::progress;
 use mpress::{SHORTEST, waiting};
@@ -142,12 +142,7 @@ pub(super) unsafe fn complete(
 }
 
 /// Starts a receive that `meets_frames`: from the unexpected queue, or from the MPI.
-pub(super) fn start(
-    shim: &Shim,
-    message: &Envelope,
-    peers: &Arc<Peers>,
-    own_handler: bool,
-) -> Result<Active, Error> {
+pub(super) fn start(shim: &Shim, message: &Envelope, peers: &Arc<Peers>, own_handler: bool) -> Started {
     let of = message.asked();
     loop {
         if let Some(unreceived) = shim.unexpected.take(of) {
@@ -160,7 +155,7 @@ pub(super) fn start(
     }
 }
 
-fn post(shim: &Shim, message: &Envelope, peers: &Arc<Peers>, own_handler: bool) -> Result<Active, Error> {
+fn post(shim: &Shim, message: &Envelope, peers: &Arc<Peers>, own_handler: bool) -> Started {
     if message.span.bytes().unwrap_or(0) < SHORTEST {
         return as_is(shim, message, own_handler);
     }
@@ -173,7 +168,7 @@ fn post(shim: &Shim, message: &Envelope, peers: &Arc<Peers>, own_handler: bool) 
 }
 
 /// Starts a receive, whether or not it meets frames.
-pub(crate) fn start_any(shim: &Shim, message: &Envelope, own_handler: bool) -> Result<Active, Error> {
+pub(crate) fn start_any(shim: &Shim, message: &Envelope, own_handler: bool) -> Started {
     if message.peer == PROC_NULL {
         // The status of MPICH's own nonblocking receive from `MPI_PROC_NULL` is wrong.
         return Ok(Active::new(completed::<PROC_NULL, ANY_TAG>()?, Finish::Nothing));
@@ -188,7 +183,7 @@ pub(crate) fn start_any(shim: &Shim, message: &Envelope, own_handler: bool) -> R
 ///
 /// `own_handler`: an error must be reported to the communicator's error handler, as by the program's own call. If the MPI reports errors of other
 /// requests elsewhere, the request is a persistent one.
-pub(crate) fn as_is(shim: &Shim, message: &Envelope, own_handler: bool) -> Result<Active, Error> {
+pub(crate) fn as_is(shim: &Shim, message: &Envelope, own_handler: bool) -> Started {
     let Envelope { span, peer, tag, comm } = *message;
     let own_handler = own_handler && !shim.family.calls_own_handler();
     let mut inner = REQUEST_NULL;

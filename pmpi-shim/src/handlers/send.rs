@@ -7,7 +7,7 @@ use crate::messages::wire::{Candidate, Raw, Wire};
 use crate::mpi::arguments::{self, Out};
 use crate::mpi::operation::{Look, look};
 use crate::mpi::{real, span::Envelope, sys::*};
-use crate::operations::active::{Active, Finish};
+use crate::operations::active::{Active, Finish, Started};
 use crate::operations::{active::Mode, state::Shim};
 use crate::progress;
 use mpress::{Destination, Outgoing, Strategy, Tail, waiting};
@@ -75,7 +75,7 @@ impl By<'_> {
 }
 
 /// Sends our memory in place of a message.
-type SendWire = fn(Mode, Arc<Wire>, &Envelope) -> Result<Active, Error>;
+type SendWire = fn(Mode, Arc<Wire>, &Envelope) -> Started;
 
 /// Starts a message in a frame, in chunks, or packed; `None` if it is better sent unchanged.
 fn start_here(
@@ -85,7 +85,7 @@ fn start_here(
     candidate: Option<Candidate>,
     by: By<'_>,
     send: SendWire,
-) -> Option<Result<Active, Error>> {
+) -> Option<Started> {
     if let Some(candidate) = candidate
         && let Some(started) = start_encoded(shim, mode, &candidate.by(by.strategy), by, send)
     {
@@ -102,7 +102,7 @@ fn start_encoded(
     candidate: &Candidate,
     by: By<'_>,
     send: SendWire,
-) -> Option<Result<Active, Error>> {
+) -> Option<Started> {
     let (len, message) = (candidate.len, &candidate.message);
     let start_frame = |frame| send(mode, frame, message);
     let chunk = shim.engine.chunk(len);
@@ -136,7 +136,7 @@ fn start_stream(
     (head, tail): (Arc<Wire>, Tail),
     raw: &Raw<'_>,
     by: By<'_>,
-) -> Result<Active, Error> {
+) -> Started {
     let meanwhile = || {
         (by.meanwhile)();
         progress::advance_while_encoding(shim);
@@ -182,13 +182,7 @@ impl Shim {
 }
 
 /// Starts a send of this mode, as a frame or not. `detached`: the memory of the message may change before it is sent.
-pub(crate) fn begin(
-    shim: &Shim,
-    mode: Mode,
-    message: &Envelope,
-    detached: bool,
-    by: By<'_>,
-) -> Result<Active, Error> {
+pub(crate) fn begin(shim: &Shim, mode: Mode, message: &Envelope, detached: bool, by: By<'_>) -> Started {
     if let Some(started) = start_here(shim, mode, message, shim.frame_of(mode, message), by, isend_wire) {
         return started;
     }
@@ -206,7 +200,7 @@ pub(crate) fn start_to_each(
     message: &Envelope,
     (to, strategy): (Destination, Option<Strategy>),
     dests: impl Iterator<Item = c_int>,
-    mut started: impl FnMut(Result<Active, Error>),
+    mut started: impl FnMut(Started),
 ) {
     let wire = shim.shared_frame(message, to, strategy);
     for dest in dests {
@@ -220,7 +214,7 @@ pub(crate) fn start_to_each(
 
 /// Sends our memory in place of the message, in one blocking call. So the MPI reports an error to the program's own communicator; MPICH reports
 /// errors of requests to another one. The returned request is null.
-fn send_wire(mode: Mode, wire: Arc<Wire>, message: &Envelope) -> Result<Active, Error> {
+fn send_wire(mode: Mode, wire: Arc<Wire>, message: &Envelope) -> Started {
     let Envelope { peer, tag, comm, .. } = *message;
     let send = match mode {
         Mode::Standard | Mode::Buffered => real::MPI_Send_any,
@@ -237,7 +231,7 @@ fn send_wire(mode: Mode, wire: Arc<Wire>, message: &Envelope) -> Result<Active, 
 }
 
 /// Starts a send of our memory in place of the message.
-fn isend_wire(mode: Mode, wire: Arc<Wire>, message: &Envelope) -> Result<Active, Error> {
+fn isend_wire(mode: Mode, wire: Arc<Wire>, message: &Envelope) -> Started {
     // SAFETY: the wire moves into the request's record, and so lives until the request completes.
     let inner = mpi_isend(mode, &Envelope { span: unsafe { wire.span() }, ..*message })?;
     // A short send may be complete at once, with a handle that many requests share.
@@ -246,7 +240,7 @@ fn isend_wire(mode: Mode, wire: Arc<Wire>, message: &Envelope) -> Result<Active,
 }
 
 /// Starts a send of the message unchanged.
-pub(crate) fn as_is(mode: Mode, message: &Envelope) -> Result<Active, Error> {
+pub(crate) fn as_is(mode: Mode, message: &Envelope) -> Started {
     Ok(Active::new(mpi_isend(mode, message)?, Finish::Nothing))
 }
 

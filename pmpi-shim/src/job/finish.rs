@@ -54,8 +54,8 @@ pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _:
             report(job, engine, words);
             record(job, engine);
         }
-        // All ranks call `MPI_Finalize`, so all arrive here. MPICH 4.0 over UCX and TCP hangs there if a rank that has nothing left to send ends before
-        // another (pmodels/mpich#6596). Our messages at the start and for the sums would make that more likely.
+        // All ranks call `MPI_Finalize`, so all arrive here. MPICH 4.0 over UCX and TCP hangs there if a rank that has nothing left to send ends
+        // before another (pmodels/mpich#6596). Our messages at the start and for the sums would make that more likely.
         // SAFETY: a communicator of all ranks, each of which is here.
         let _ended_anyway = unsafe { PMPI_Barrier(all_ranks()) };
     }

@@ -64,10 +64,8 @@ impl Collectives {
         self.tag.get_or_init(|| Some(private::WORLD));
     }
 
-    /// Decides about a collective. To be called once for each call, on all ranks, if the MPI does not refuse the call.
-    ///
-    /// # Errors
-    /// The ranks could not agree; the MPI has called the communicator's error handler.
+    /// Decides about a collective. To be called once for each call, on all ranks, if the MPI does not refuse the call. After an error the ranks could
+    /// not agree; the MPI has called the communicator's error handler.
     pub(crate) fn decide(&self, private: &Private, how: How, by: &By<'_>) -> Result<Turn<'_>, c_int> {
         let tag = match (by, how) {
             (By::EarlierTag, _) => self.known_tag(),
@@ -93,9 +91,6 @@ impl Collectives {
     }
 
     /// Decides about a blocking broadcast or all-gather. `in_chunks`: how to decide if its blocks may go in chunks, for which a tag is needed.
-    ///
-    /// # Errors
-    /// As for `decide`.
     pub(crate) fn spread(
         &self,
         (private, comm): (&Private, MPI_Comm),

@@ -135,10 +135,8 @@ pub(crate) fn may_reorder(datatype: MPI_Datatype) -> bool {
 static MACHINE: OnceLock<Machine> = OnceLock::new();
 
 /// Uses the figures of the memory file in the heuristics folder of these settings, if it has one, and the processor's own for all others. To be
-/// called before the first plan; of several layers in a process, the first decides.
-///
-/// # Errors
-/// If there is a file that cannot be used: then the figures stay the processor's own.
+/// called before the first plan; of several layers in a process, the first decides. If there is a file that cannot be used, the figures stay the
+/// processor's own.
 pub(crate) fn use_heuristics(settings: &Settings) -> Result<(), KnowledgeError> {
     if let Some(folder) = &settings.heuristics {
         let memory = Memory::read(folder)?;

@@ -199,10 +199,7 @@ fn fitting(len: usize, span: &Span) -> Result<usize, c_int> {
 }
 
 impl Context {
-    /// `len` bytes in our own memory, which `decode` writes.
-    ///
-    /// # Errors
-    /// The code for damage, or for a lack of memory.
+    /// `len` bytes in our own memory, which `decode` writes. The error is the code for damage, or for a lack of memory.
     pub(crate) fn decoded(
         &self,
         len: usize,

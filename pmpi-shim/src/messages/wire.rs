@@ -113,10 +113,7 @@ pub fn as_kind<R>(kind: Kind, call: impl FnOnce() -> R) -> R {
 
 impl Context {
     /// A message that may be sent as a frame: it is long enough, it is in host memory, the other end knows frames, and the MPI will not refuse the
-    /// arguments.
-    ///
-    /// # Errors
-    /// Why a message that is long enough cannot be one, and its length in bytes. `None`: it is short, or refused.
+    /// arguments. The error says why a message that is long enough cannot be one, and its length in bytes. `None`: it is short, or refused.
     pub(crate) fn candidate(&self, message: &Envelope) -> Result<Candidate, Option<(Why, usize)>> {
         let len = message.span.bytes().filter(|&len| len >= FLOOR).ok_or(None)?;
         if !is_tag(message.tag) || message.peer < 0 {

@@ -48,18 +48,14 @@ pub(crate) struct Layout {
 }
 
 impl Span {
-    /// `count` elements of `datatype` at `ptr`.
+    /// `count` elements of `datatype` at this address.
     ///
     /// # Safety
     /// The elements must be lent to the layer, as by the caller of an MPI function: to be read where the operation sends them, to be written where it
     /// receives them, until it is complete. What the MPI refuses, and `MPI_IN_PLACE`, has no memory: such a span may be looked at, but not be sent or
     /// received.
-    pub(crate) unsafe fn new(
-        ptr: *const c_void,
-        count: impl Into<MPI_Count>,
-        datatype: MPI_Datatype,
-    ) -> Self {
-        Self { ptr: ptr.cast_mut(), count: count.into(), datatype }
+    pub(crate) unsafe fn new(at: *const c_void, count: impl Into<MPI_Count>, datatype: MPI_Datatype) -> Self {
+        Self { ptr: at.cast_mut(), count: count.into(), datatype }
     }
 
     /// No elements.
@@ -197,14 +193,9 @@ pub(crate) struct ByteSpan {
 }
 
 impl ByteSpan {
-    /// `count` elements of `datatype`, which is `made` for them unless it is predefined.
-    pub(crate) fn new(
-        ptr: *mut c_void,
-        count: c_int,
-        datatype: MPI_Datatype,
-        made: Option<OwnedType>,
-    ) -> Self {
-        Self { span: Span { ptr, count: count.into(), datatype }, _datatype: made }
+    /// `count` elements of this datatype, which is `made` for them unless it is predefined.
+    pub(crate) fn new(ptr: *mut c_void, count: c_int, of: MPI_Datatype, made: Option<OwnedType>) -> Self {
+        Self { span: Span { ptr, count: count.into(), datatype: of }, _datatype: made }
     }
 
     /// The bytes as `MPI_PACKED`, which matches any receive.

@@ -1,6 +1,6 @@
 //! A pending operation of the program or of the layer, and what remains to be done when the MPI has completed it.
 
-use crate::messages::error::{Failure, Untold, raise};
+use crate::messages::error::{Error, Failure, Untold, raise};
 use crate::messages::posted::{Bounce, Posted};
 use crate::messages::{context::Context, peers::Origin, recorder::Receive, streams::Departing, wire::Wire};
 use crate::mpi::operation::{Look, Operation};
@@ -17,6 +17,9 @@ pub(crate) struct Active {
     /// The outcome, if the program knows it already from `MPI_Request_get_status`.
     done: Option<(MPI_Status, Outcome)>,
 }
+
+/// An operation that a call has started, or an error.
+pub(crate) type Started = Result<Active, Error>;
 
 /// An outcome that has yet to be told.
 type Outcome = Result<(), (Origin, Untold)>;
@@ -49,18 +52,14 @@ impl Active {
     /// Does the work, after the MPI has completed the operation without an error.
     ///
     /// # Safety
-    /// `status` must be the MPI's status at completion.
-    pub(crate) unsafe fn finish(
-        &mut self,
-        context: &Context,
-        status: &mut MPI_Status,
-    ) -> Result<(), Failure> {
+    /// `seen` must be the MPI's status at completion.
+    pub(crate) unsafe fn finish(&mut self, context: &Context, seen: &mut MPI_Status) -> Result<(), Failure> {
         if let Some((known, outcome)) = self.done.take() {
-            *status = known;
+            *seen = known;
             return outcome.map_err(|(origin, error)| (origin.handler(), error.tell()));
         }
-        if let Err(code) = self.operation.outcome(status) {
-            self.abandon(context, status.MPI_SOURCE);
+        if let Err(code) = self.operation.outcome(seen) {
+            self.abandon(context, seen.MPI_SOURCE);
             return Err((COMM_NULL, code)); // its handler has already been called
         }
         match std::mem::replace(&mut self.finish, Finish::Nothing) {
@@ -74,7 +73,7 @@ impl Active {
                 Ok(())
             }
             // SAFETY: the caller vouches for the completion.
-            Finish::Receive(posted) => unsafe { posted.finish(context, status) },
+            Finish::Receive(posted) => unsafe { posted.finish(context, seen) },
             // Its request is complete only when all messages are.
             Finish::Collective(origin, messages) => messages.outcome.map_err(|code| (origin.handler(), code)),
             Finish::Failed(origin, code) => Err((origin.handler(), code)),

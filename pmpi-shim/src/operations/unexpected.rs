@@ -127,8 +127,8 @@ impl Opened<'_> {
         Some(self.messages.remove(at))
     }
 
-    /// Moves messages of this source here, in order, up to the first one with this tag, which another thread may have taken meanwhile. They stay with the
-    /// MPI, matched, which takes neither time nor memory.
+    /// Moves messages of this source here, in order, up to the first one with this tag, which another thread may have taken meanwhile. They stay with
+    /// the MPI, matched, which takes neither time nor memory.
     pub(crate) fn pull(&mut self, of: Match, peers: &Arc<Peers>) -> Result<(), Error> {
         loop {
             self.messages.try_reserve(1).map_err(|_| ERR_NO_MEM)?;
@@ -193,7 +193,6 @@ impl Opened<'_> {
 pub(crate) enum Taken {
     /// It may be a frame, and has been received.
     Received {
-        comm: MPI_Comm,
         unreceived: Unreceived,
         /// The send of the empty message whose handle the program has.
         stand_in: MPI_Request,

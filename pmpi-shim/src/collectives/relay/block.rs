@@ -42,17 +42,13 @@ pub(super) struct Block {
     /// For blocks that go on to another node, the chunks as received, or the head of this rank's own.
     pub(super) wires: VecDeque<Rc<Buffer>>,
     /// Whether it is relayed from here to another node.
-    goes_on: bool,
+    leaves: bool,
 }
 
 impl Block {
     /// The block of this owner, at an address with room for this number of bytes, or null. `chunk`: raw bytes of a chunk of a stream, if it may be
-    /// one; `goes_on`: whether it is relayed from here to another node.
-    pub(super) fn new(
-        (owner, at, len): (usize, *mut u8, usize),
-        chunk: Option<usize>,
-        goes_on: bool,
-    ) -> Self {
+    /// one; `leaves`: whether it is relayed from here to another node.
+    pub(super) fn new((owner, at, len): (usize, *mut u8, usize), chunk: Option<usize>, leaves: bool) -> Self {
         Self {
             owner,
             at,
@@ -63,7 +59,7 @@ impl Block {
             form: Form::Unknown,
             tail: None,
             wires: VecDeque::new(),
-            goes_on,
+            leaves,
         }
     }
 
@@ -115,7 +111,7 @@ impl Block {
             self.form = Form::Damaged(shim.damaged);
         }
         self.here = index + 1;
-        if self.goes_on {
+        if self.leaves {
             self.wires.push_back(Rc::new(wire));
         }
     }
@@ -167,7 +163,7 @@ impl Block {
         self.form = Form::Raw;
         if self.at.is_null() {
             self.form = Form::Nothing;
-        } else if self.is_long && self.goes_on {
+        } else if self.is_long && self.leaves {
             // SAFETY: the block, which the program lends for the collective.
             let raw = unsafe { slice::from_raw_parts(self.at, self.len) };
             let begun = waiting::coding(|| {

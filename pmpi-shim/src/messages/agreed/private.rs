@@ -48,10 +48,8 @@ impl Private {
     /// taken each proposed tag, so that a later call may succeed.
     ///
     /// Each rank proposes a tag, and the largest is taken unless some rank has used it. Other threads may do the same for other communicators
-    /// meanwhile. No lock is held while ranks wait for each other; if two threads get the same tag on different ranks, neither uses it.
-    ///
-    /// # Errors
-    /// Those of the MPI, which has called the communicator's error handler.
+    /// meanwhile. No lock is held while ranks wait for each other; if two threads get the same tag on different ranks, neither uses it. An error is
+    /// one of the MPI, which has called the communicator's error handler.
     pub(super) fn agree(&self, comm: MPI_Comm) -> Result<Option<Option<c_int>>, c_int> {
         for round in 0..ROUNDS {
             // Threads that collide must not propose the same tags in each round, so the proposal depends on the communicator.
@@ -78,17 +76,12 @@ impl Private {
 }
 
 /// Whether `here` is true on all ranks of the program's communicator.
-///
-/// # Errors
-/// As for [`minima`].
 pub(super) fn all(comm: MPI_Comm, here: bool) -> Result<bool, c_int> {
     minima([here.into()], comm).map(|least| least == [1])
 }
 
-/// The minima over all ranks of the program's communicator, place by place.
-///
-/// # Errors
-/// Those of the MPI. It reports them to the communicator's handler, which need not return: hence `open`.
+/// The minima over all ranks of the program's communicator, place by place. The MPI reports errors to the communicator's handler, which need not
+/// return: hence `open`.
 pub(super) fn minima<const N: usize>(mine: [c_int; N], comm: MPI_Comm) -> Result<[c_int; N], c_int> {
     let mut least = mine;
     // SAFETY: two arrays of this number of elements; all ranks make this call.

@@ -52,10 +52,7 @@ impl Memory {
         Ok(see(&self.read(context, FRONT)?))
     }
 
-    /// The frame of a receive that has completed with `received` bytes, if it got one.
-    ///
-    /// # Errors
-    /// The code for a lack of memory.
+    /// The frame of a receive that has completed with `received` bytes, if it got one. The error is the code for a lack of memory.
     ///
     /// # Safety
     /// As for [`front`](Self::front).

@@ -9,7 +9,7 @@ use mpress::{
     waiting::{self, Pace},
 };
 use mpress_datatype::{Plan, Source};
-use std::{collections::VecDeque, mem::MaybeUninit, ops::Range, slice, sync::atomic::Ordering};
+use std::{collections::VecDeque, mem::MaybeUninit, slice, sync::atomic::Ordering};
 
 /// Greatest number of posted receives of chunks.
 const POSTED: usize = 4;
@@ -222,8 +222,15 @@ impl Arriving {
             Target::Memory(memory) => *memory,
             Target::Buffer(buffer) => buffer.room().as_mut_ptr(),
             Target::Elements(plan, memory) => {
-                // SAFETY: elements with room for the message, which the program lends.
-                if let Err(code) = unsafe { unpack_chunk(context, plan, *memory, range, decode) } {
+                // Unpacked while it is in the cache.
+                let unpack = |chunk: Buffer| {
+                    // SAFETY: elements with room for the message, which the program lends.
+                    let elements = unsafe { mpress_datatype::Target::from_raw(*memory, plan.reach()) };
+                    waiting::coding(|| plan.unpack(Source::new(&chunk, 0), range.clone(), elements))
+                        .map_err(|_| ERR_INTERN)
+                };
+                let chunk = context.decoded(range.len(), |out| decode(context, out));
+                if let Err(code) = chunk.and_then(unpack) {
                     self.fail(code);
                 }
                 return;
@@ -259,23 +266,6 @@ impl Streams {
         Arriving::sweep(context);
         self.sweep() || !crate::locked(&self.dropped).is_empty()
     }
-}
-
-/// Decodes a chunk, and unpacks it while it is in the cache.
-///
-/// # Safety
-/// The elements of `plan` at `memory` must be writable.
-unsafe fn unpack_chunk(
-    context: &Context,
-    plan: &Plan,
-    memory: *mut u8,
-    range: Range<usize>,
-    decode: impl FnOnce(&Context, &mut [MaybeUninit<u8>]) -> Result<(), mpress::FrameError>,
-) -> Result<(), c_int> {
-    let chunk = context.decoded(range.len(), |out| decode(context, out))?;
-    // SAFETY: guaranteed by the caller.
-    let elements = unsafe { mpress_datatype::Target::from_raw(memory, plan.reach()) };
-    waiting::coding(|| plan.unpack(Source::new(&chunk, 0), range, elements)).map_err(|_| ERR_INTERN)
 }
 
 impl Drop for Arriving {

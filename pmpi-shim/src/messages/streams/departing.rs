@@ -59,10 +59,7 @@ const WINDOW: usize = 1 << 20;
 impl Departing {
     /// Starts a stream of the message `raw` to rank `dest` of the world. `start_head` starts its head in the mode of the message. `meanwhile` is
     /// called between chunks. `holds`: the call does not return before the stream is complete, so chunks need not be started before the network is
-    /// ready for them, as an MPI does with long messages.
-    ///
-    /// # Errors
-    /// Those of `start_head`, and a lack of memory.
+    /// ready for them, as an MPI does with long messages. Errors are those of `start_head`.
     pub(crate) fn start<E>(
         context: &Context,
         dest: c_int,

@@ -7,14 +7,14 @@ use crate::messages::{context::Context, peers::Peers, receive_memory::Memory, st
 use crate::mpi::operation::{Look, look};
 use crate::mpi::span::{Envelope, Span, received_bytes, set_received_bytes};
 use crate::mpi::{handle::Handle, real, sys::*};
-use crate::operations::active::{Active, Finish};
+use crate::operations::active::{Active, Finish, Started};
 use crate::operations::requests::Requests;
 use mpress::{SHORTEST, may_be_frame};
 use std::sync::Arc;
 
 /// A message that is matched, but not yet given to the program.
 pub(crate) struct Unreceived {
-    comm: MPI_Comm,
+    pub(crate) comm: MPI_Comm,
     pub(crate) source: c_int,
     pub(crate) tag: c_int,
     /// Length on the wire in bytes.
@@ -131,12 +131,7 @@ impl Unreceived {
     }
 
     /// Makes it the message of a receive of the program, into this buffer.
-    pub(crate) fn into_receive(
-        mut self,
-        context: &Context,
-        requests: &Requests,
-        span: &Span,
-    ) -> Result<Active, Error> {
+    pub(crate) fn into_receive(mut self, context: &Context, requests: &Requests, span: &Span) -> Started {
         let capacity = span.bytes().unwrap_or(0);
         if self.len > capacity {
             // It is too long for the buffer, unless it is a frame. The MPI might report that to another error handler than the communicator's, and
