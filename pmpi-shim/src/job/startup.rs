@@ -153,21 +153,12 @@ fn make_engine(world: &World, settings: &Settings, private: &Private) -> Result<
         }
     };
     let rank = usize::try_from(world.rank).map_err(|_| ERR_INTERN)?;
-    let engine = Engine::start(
-        settings,
-        &world.nodes,
-        world.place,
-        rank,
-        say,
-        &mut Messages { comm: private.comm, out: Vec::new(), into: Vec::new() },
-    )?;
+    let mut messages = Messages { comm: private.comm, out: Vec::new(), into: Vec::new() };
+    let engine = Engine::start(settings, &world.nodes, world.place, rank, say, &mut messages)?;
     let size = u32::try_from(world.nodes.len()).map_err(|_| ERR_INTERN)?;
     let engine = engine.with_memory(settings, u32::try_from(rank).map_err(|_| ERR_INTERN)?, size);
-    Ok(if identity::family().answers_for_freed_communicators() {
-        engine.with_streams(settings)
-    } else {
-        engine
-    })
+    let may_stream = identity::family().answers_for_freed_communicators();
+    Ok(if may_stream { engine.with_streams(settings) } else { engine })
 }
 
 /// The recorder of this rank's calls, if enabled. One rank of each node prints errors.

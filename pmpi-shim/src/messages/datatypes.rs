@@ -253,33 +253,16 @@ impl Decoder {
         let mut addresses: Vec<MPI_Aint> = vec![0; length(made.addresses)?];
         let mut counts: Vec<MPI_Count> = vec![0; length(made.counts)?];
         let mut handles = vec![DATATYPE_NULL; length(made.datatypes)?];
-        let (integers_place, addresses_place) = (integers.as_mut_ptr(), addresses.as_mut_ptr());
-        let handles_place = handles.as_mut_ptr();
+        let Made { integers: i, addresses: a, counts: c, datatypes: d, .. } = *made;
+        let (is, of_a, cs, ds) =
+            (integers.as_mut_ptr(), addresses.as_mut_ptr(), counts.as_mut_ptr(), handles.as_mut_ptr());
         // SAFETY: a derived type, and arrays of the lengths that its envelope gives; it has large counts only if the MPI supports these.
         let code = unsafe {
             if made.counts > 0 {
-                PMPI_Type_get_contents_c(
-                    handle,
-                    made.integers,
-                    made.addresses,
-                    made.counts,
-                    made.datatypes,
-                    integers_place,
-                    addresses_place,
-                    counts.as_mut_ptr(),
-                    handles_place,
-                )
+                PMPI_Type_get_contents_c(handle, i, a, c, d, is, of_a, cs, ds)
             } else {
                 let int = |count| c_int::try_from(count).unwrap_or(0);
-                PMPI_Type_get_contents(
-                    handle,
-                    int(made.integers),
-                    int(made.addresses),
-                    int(made.datatypes),
-                    integers_place,
-                    addresses_place,
-                    handles_place,
-                )
+                PMPI_Type_get_contents(handle, int(i), int(a), int(d), is, of_a, ds)
             }
         };
         if code != SUCCESS {

@@ -44,19 +44,9 @@ impl Origin {
 
 impl Peers {
     fn new(frames: Box<[bool]>, world: Box<[c_int]>, rank: c_int, inter: bool, spread: Spread) -> Self {
-        Self {
-            any: frames.contains(&true),
-            frames,
-            world,
-            rank,
-            inter,
-            spread,
-            collectives: Collectives::default(),
-            number: OnceLock::new(),
-            line: OnceLock::new(),
-            strategy: OnceLock::new(),
-            freed: AtomicBool::new(false),
-        }
+        let any = frames.contains(&true);
+        let (collectives, number, line, strategy, freed) = Default::default();
+        Self { frames, any, world, rank, inter, spread, collectives, number, line, strategy, freed }
     }
 
     /// The communicator handle for reporting errors: null if the program has freed it.

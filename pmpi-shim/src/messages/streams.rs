@@ -66,20 +66,9 @@ pub(crate) struct Streams {
 
 impl Streams {
     pub(crate) fn new(comm: MPI_Comm, tags: RangeInclusive<c_int>, pending: Pending) -> Self {
-        Self {
-            comm,
-            tags,
-            began: Instant::now(),
-            patience: Patience::default(),
-            next: AtomicU32::new(0),
-            burnt: Mutex::default(),
-            busy: AtomicUsize::new(0),
-            pending,
-            ahead: Pending::default(),
-            left: Mutex::default(),
-            are_left: AtomicUsize::new(0),
-            dropped: Mutex::default(),
-        }
+        let (patience, next, burnt, busy, ahead, left, are_left, dropped) = Default::default();
+        let began = Instant::now();
+        Self { comm, tags, began, patience, next, burnt, busy, pending, ahead, left, are_left, dropped }
     }
 
     /// Whether this process sends no streams, and drops none. Then nothing needs to be advanced, and it may wait in the MPI.

@@ -20,12 +20,9 @@ fn known(datatype: MPI_Datatype) -> Option<&'static Known> {
     static LATEST: AtomicUsize = AtomicUsize::new(0);
     let key = datatype.key();
     let (all, places) = ALL.get_or_init(|| {
-        let known = |&(datatype, kind): &(MPI_Datatype, Kind)| Known {
-            key: datatype.key(),
-            kind,
-            size: AtomicUsize::new(0),
-        };
-        let all: Vec<_> = PREDEFINED.iter().map(known).collect();
+        let size = AtomicUsize::default;
+        let known = PREDEFINED.iter().map(|&(of, kind)| Known { key: of.key(), kind, size: size() });
+        let all: Vec<_> = known.collect();
         let places = all.iter().enumerate().map(|(place, known)| (known.key, place)).collect();
         (all, places)
     });

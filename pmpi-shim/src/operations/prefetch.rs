@@ -68,19 +68,13 @@ struct Wanted {
 
 impl Prefetch {
     pub(crate) fn new(settings: &Settings) -> Self {
-        let foresight = (settings.predict != Predict::Off).then(|| {
-            Mutex::new(Foresight {
-                predictor: Box::default(),
-                comms: Vec::new(),
-                wanted: Vec::new(),
-                rest: 0,
-                turn: 0,
-                memory: settings.predict_memory,
-                trial: Trial::new(),
-                next_look: Instant::now(),
-                all: settings.predict == Predict::All,
-            })
-        });
+        let foresight = || {
+            let (predictor, comms, wanted, rest, turn) = Default::default();
+            let (memory, all) = (settings.predict_memory, settings.predict == Predict::All);
+            let (trial, next_look) = (Trial::new(), Instant::now());
+            Mutex::new(Foresight { predictor, comms, wanted, rest, turn, memory, trial, next_look, all })
+        };
+        let foresight = (settings.predict != Predict::Off).then(foresight);
         Self { foresight, phase: AtomicU8::new(IDLE) }
     }
 
@@ -266,12 +260,8 @@ impl Foresight {
             (0..).zip(&self.comms).filter_map(|(number, known)| Some((number, known.as_ref()?)))
         {
             let sources = peers.ranks().filter(|source| peers.frames_with(*source));
-            self.wanted.extend(sources.map(|source| Wanted {
-                comm: number,
-                source,
-                tag: ANY_TAG,
-                times: usize::MAX,
-            }));
+            let wanted = |source| Wanted { comm: number, source, tag: ANY_TAG, times: usize::MAX };
+            self.wanted.extend(sources.map(wanted));
         }
     }
 

@@ -49,18 +49,9 @@ impl Block {
     /// The block of this owner, at an address with room for this number of bytes, or null. `chunk`: raw bytes of a chunk of a stream, if it may be
     /// one; `leaves`: whether it is relayed from here to another node.
     pub(super) fn new((owner, at, len): (usize, *mut u8, usize), chunk: Option<usize>, leaves: bool) -> Self {
-        Self {
-            owner,
-            at,
-            len,
-            chunk: chunk.unwrap_or(CHUNK),
-            is_long: chunk.is_some(),
-            here: 0,
-            form: Form::Unknown,
-            tail: None,
-            wires: VecDeque::new(),
-            leaves,
-        }
+        let (is_long, chunk) = (chunk.is_some(), chunk.unwrap_or(CHUNK));
+        let (here, form, tail, wires) = (0, Form::Unknown, None, VecDeque::new());
+        Self { owner, at, len, chunk, is_long, here, form, tail, wires, leaves }
     }
 
     pub(super) fn chunks(&self) -> usize {
