@@ -254,15 +254,15 @@ impl Decoder {
         let mut counts: Vec<MPI_Count> = vec![0; length(made.counts)?];
         let mut handles = vec![DATATYPE_NULL; length(made.datatypes)?];
         let Made { integers: i, addresses: a, counts: c, datatypes: d, .. } = *made;
-        let (is, of_a, cs, ds) =
+        let (to_i, to_a, to_c, to_d) =
             (integers.as_mut_ptr(), addresses.as_mut_ptr(), counts.as_mut_ptr(), handles.as_mut_ptr());
         // SAFETY: a derived type, and arrays of the lengths that its envelope gives; it has large counts only if the MPI supports these.
         let code = unsafe {
             if made.counts > 0 {
-                PMPI_Type_get_contents_c(handle, i, a, c, d, is, of_a, cs, ds)
+                PMPI_Type_get_contents_c(handle, i, a, c, d, to_i, to_a, to_c, to_d)
             } else {
                 let int = |count| c_int::try_from(count).unwrap_or(0);
-                PMPI_Type_get_contents(handle, int(i), int(a), int(d), is, of_a, ds)
+                PMPI_Type_get_contents(handle, int(i), int(a), int(d), to_i, to_a, to_d)
             }
         };
         if code != SUCCESS {
