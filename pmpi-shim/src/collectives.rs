@@ -12,8 +12,7 @@ mod start;
 
 use crate::messages::agreed::{By, Here, Raced, Way};
 use crate::messages::{error::Error, peers::Peers};
-use crate::mpi::span::{Envelope, Span};
-use crate::mpi::sys::*;
+use crate::mpi::{span::Envelope, span::Span, sys::*};
 use crate::operations::state::Shim;
 use mpress::Strategy;
 

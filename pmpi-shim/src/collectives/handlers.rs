@@ -1,8 +1,7 @@
 //! The MPI functions of collectives: each finds the buffers and blocks from the program's arguments.
 
 use super::blocks::Given::{Equal, Typed, Varied};
-use super::reduce::{self, counts};
-use super::{blocks::Blocks, exchange, spread};
+use super::{blocks::Blocks, exchange, reduce, reduce::counts, spread};
 use crate::messages::agreed::How;
 use crate::mpi::{arguments, span::Span};
 use crate::operations::state::Shim;

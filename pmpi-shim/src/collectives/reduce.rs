@@ -5,13 +5,13 @@
 
 use super::{Group, start::Start};
 use crate::messages::agreed::{By, How, Raced};
-use crate::mpi::fatal::{give_up, no_memory};
-use crate::mpi::span::{Span, packed_len};
-use crate::mpi::{arguments::Numbers, handle::Handle, predefined, real, sys::*};
+use crate::mpi::{
+    arguments::Numbers, fatal::give_up, fatal::no_memory, handle::Handle, predefined, real, span::Span,
+    span::packed_len, sys::*,
+};
 use crate::operations::state::Shim;
 use mpress::{Buffer, Hierarchy, Kind, Reduce};
-use std::sync::{LazyLock, Mutex};
-use std::{collections::HashMap, iter};
+use std::{collections::HashMap, iter, sync::LazyLock, sync::Mutex};
 
 /// If the average block has fewer bytes, the reduction is left to the MPI, whose own algorithms take fewer steps.
 const LEAST: usize = 8 << 10;

@@ -6,10 +6,10 @@ mod block;
 
 use super::{Group, Handed};
 use crate::messages::{error::Error, peers::Peers};
-use crate::mpi::channel::{Channel, test};
-use crate::mpi::fatal::{give_up, no_memory};
-use crate::mpi::span::{Span, received_bytes};
-use crate::mpi::{device, sys::*};
+use crate::mpi::{
+    channel::Channel, channel::test, device, fatal::give_up, fatal::no_memory, span::Span,
+    span::received_bytes, sys::*,
+};
 use crate::operations::state::Shim;
 use crate::progress;
 use block::{Block, Form};

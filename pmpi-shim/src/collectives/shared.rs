@@ -7,10 +7,8 @@
 //! reports errors of the two calls to the communicator's error handler.
 
 use super::{Handed, blocks::Blocks};
-use crate::messages::error::{Error, called};
-use crate::messages::{elements::land, peers::Peers};
-use crate::mpi::span::{Envelope, Span};
-use crate::mpi::{fatal::no_memory, open, sys::*};
+use crate::messages::{elements::land, error::Error, error::called, peers::Peers};
+use crate::mpi::{fatal::no_memory, open, span::Envelope, span::Span, sys::*};
 use crate::operations::state::Shim;
 use mpress::HEADER_LEN;
 use std::slice;

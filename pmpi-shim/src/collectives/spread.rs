@@ -4,8 +4,7 @@
 
 use super::{Group, Handed, blocks::Blocks, relay, shared};
 use crate::messages::agreed::{By, How, Raced, Way};
-use crate::messages::error::{Error, raise};
-use crate::messages::{context::Context, peers::Peers};
+use crate::messages::{context::Context, error::Error, error::raise, peers::Peers};
 use crate::mpi::{span::Span, sys::*};
 use crate::operations::state::Shim;
 use mpress::waiting;

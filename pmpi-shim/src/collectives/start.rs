@@ -1,11 +1,9 @@
 //! Starts the point-to-point messages of a collective, and waits for them.
 
 use super::Group;
-use crate::handlers::recv;
-use crate::handlers::send::{self, By};
+use crate::handlers::{recv, send, send::By};
 use crate::messages::agreed::{self, Here, How};
-use crate::messages::error::raise;
-use crate::messages::peers::{Origin, Peers};
+use crate::messages::{error::raise, peers::Origin, peers::Peers};
 use crate::mpi::{fatal::give_up, span::Span, sys::*};
 use crate::operations::active::{Active, Started, UnderWay};
 use crate::operations::{active::Mode, state::Shim};

@@ -4,8 +4,7 @@
 #![allow(non_snake_case, reason = "the names are those of MPI")]
 #![allow(clippy::too_many_arguments, reason = "MPI's own lists")]
 
-use crate::mpi::arguments::{self, Out};
-use crate::mpi::{open, sys::*};
+use crate::mpi::{arguments, arguments::Out, open, sys::*};
 use crate::operations::state::Shim;
 
 /// The handler of each call, by its name.

@@ -5,10 +5,10 @@
 #![allow(clippy::too_many_arguments, reason = "MPI's own lists")]
 
 use crate::edge::calls;
-use crate::job::finish::{session_beginning, session_ending};
-use crate::job::profile::{self, About};
-use crate::job::startup::committing;
-use crate::job::startup::{freeing, starting};
+use crate::job::{
+    finish::session_beginning, finish::session_ending, profile, profile::About, startup::committing,
+    startup::freeing, startup::starting,
+};
 use crate::messages::uncompressed;
 use crate::mpi::{arguments::Out, nested, open, real, sys::*};
 use crate::progress::{active, made};

@@ -2,8 +2,7 @@
 
 mod batch;
 
-use crate::mpi::arguments::{self, Out};
-use crate::mpi::{open, real, sys::*};
+use crate::mpi::{arguments, arguments::Out, open, real, sys::*};
 use crate::operations::state::Shim;
 use crate::progress::until;
 use batch::{Batch, Ends, Few};

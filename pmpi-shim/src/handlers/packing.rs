@@ -1,8 +1,9 @@
 //! `MPI_Pack` and `MPI_Unpack`: done here for elements that are not contiguous, if the MPI packs their bytes and nothing else.
 
 use crate::messages::{context::Context, error::raise};
-use crate::mpi::span::{Span, is_valid};
-use crate::mpi::{arguments, arguments::Numbers, device, predefined, real, sys::*};
+use crate::mpi::{
+    arguments, arguments::Numbers, device, predefined, real, span::Span, span::is_valid, sys::*,
+};
 use crate::operations::state::Shim;
 use mpress_datatype::{Plan, Source, Target};
 use std::{ptr, sync::OnceLock};

@@ -1,11 +1,9 @@
 //! Persistent requests. The program has a request of the MPI that is never started; each start begins an ordinary operation of the shim, which the
 //! completion calls find by that handle.
 
-use crate::handlers::recv;
-use crate::handlers::send::{self, By};
+use crate::handlers::{recv, send, send::By};
 use crate::messages::{error::raise, peers::Origin, recorder::Receive};
-use crate::mpi::arguments::{self, Out};
-use crate::mpi::{open, span::Envelope, sys::*};
+use crate::mpi::{arguments, arguments::Out, open, span::Envelope, sys::*};
 use crate::operations::active::{Action, Mode, Started, Template};
 use crate::operations::{requests::Found, state::Shim};
 

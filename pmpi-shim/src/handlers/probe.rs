@@ -1,10 +1,7 @@
 //! Probe and Iprobe. Only a received frame shows the length of its message, so a message in a frame moves to the unexpected queue.
 
-use crate::messages::error::{Error, raise};
-use crate::messages::peers::Peers;
-use crate::mpi::arguments::{self, Out};
-use crate::mpi::span::{is_tag, received_bytes};
-use crate::mpi::sys::*;
+use crate::messages::{error::Error, error::raise, peers::Peers};
+use crate::mpi::{arguments, arguments::Out, span::is_tag, span::received_bytes, sys::*};
 use crate::operations::state::Shim;
 use crate::operations::unexpected::{Opened, Sight, look_into_the_mpi};
 use crate::progress;

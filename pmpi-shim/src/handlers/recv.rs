@@ -1,11 +1,8 @@
 //! The receive calls, blocking and nonblocking.
 
-use crate::messages::error::{called, raise};
-use crate::messages::{peers::Peers, posted::Posted};
-use crate::mpi::arguments::{self, Out};
-use crate::mpi::operation::{Operation, completed};
+use crate::messages::{error::called, error::raise, peers::Peers, posted::Posted};
 use crate::mpi::span::{Envelope, Span, is_tag};
-use crate::mpi::{open, real, sys::*};
+use crate::mpi::{arguments, arguments::Out, open, operation::Operation, operation::completed, real, sys::*};
 use crate::operations::active::{Active, Finish, Started};
 use crate::operations::{prefetch::LONG, state::Shim};
 use crate::progress;

@@ -1,12 +1,9 @@
 //! The send calls, blocking and nonblocking.
 
 use crate::messages::error::{Error, called, raise};
-use crate::messages::streams::Departing;
-use crate::messages::uncompressed::{self, Why};
 use crate::messages::wire::{Candidate, Raw, Wire};
-use crate::mpi::arguments::{self, Out};
-use crate::mpi::operation::{Look, look};
-use crate::mpi::{real, span::Envelope, sys::*};
+use crate::messages::{streams::Departing, uncompressed, uncompressed::Why};
+use crate::mpi::{arguments, arguments::Out, operation::Look, operation::look, real, span::Envelope, sys::*};
 use crate::operations::active::{Active, Finish, Started};
 use crate::operations::{active::Mode, state::Shim};
 use crate::progress;

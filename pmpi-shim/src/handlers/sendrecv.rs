@@ -1,11 +1,8 @@
 //! The combined calls: a receive and a send of the layer, started together.
 
-use crate::handlers::recv;
-use crate::handlers::send::{self, By};
+use crate::handlers::{recv, send, send::By};
 use crate::messages::error::{Error, raise};
-use crate::mpi::arguments::{self, Out};
-use crate::mpi::span::{Envelope, Span};
-use crate::mpi::{real, sys::*};
+use crate::mpi::{arguments, arguments::Out, real, span::Envelope, span::Span, sys::*};
 use crate::operations::{active::Active, active::Mode, state::Shim};
 use crate::progress;
 use mpress::waiting;

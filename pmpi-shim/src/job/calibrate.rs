@@ -7,13 +7,10 @@
 //! Ranks with nothing to send sleep while they wait: where there are more ranks than cores, a spinning rank takes time from the others.
 
 use crate::job::handshake::{Agreement, handshake};
-use crate::mpi::channel::{count, test};
-use crate::mpi::{inside, open, real, sys::*};
-use mpress::Settings;
-use mpress::network::by_node;
+use crate::mpi::{channel::count, channel::test, inside, open, real, sys::*};
 use mpress::network::survey::{LONGEST, Messages, Neighbours, survey};
-use std::time::{Duration, Instant};
-use std::{ptr, sync::OnceLock};
+use mpress::{Settings, network::by_node};
+use std::{ptr, sync::OnceLock, time::Duration, time::Instant};
 
 /// This rank's location. The command has the same struct in `cli/src/calibrate/plugin.rs`.
 #[repr(C)]

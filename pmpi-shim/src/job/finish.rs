@@ -7,9 +7,8 @@ use crate::operations::{state, state::Shim};
 use mpress::report::{About, InMpi, JobReport, Prediction, Share, communicators, program_name};
 use mpress::{Engine, Predict, Record, Settings};
 use mpress_record::Recorded;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::{sync::OnceLock, time::Duration, time::Instant};
 
 /// How long `MPI_Finalize` waits for chunks that belong to no request.
 const LAST: Duration = Duration::from_secs(5);

@@ -1,11 +1,9 @@
 //! The handshake of all ranks: whether they may send each other frames, and where they run.
 
-use crate::mpi::channel::{count, test};
-use crate::mpi::{fatal, sys::*};
+use crate::mpi::{channel::count, channel::test, fatal, sys::*};
 use mpress::job::{self, Agreed, LARGEST};
 use mpress::{Settings, SettingsError};
-use std::mem::ManuallyDrop;
-use std::time::{Duration, Instant};
+use std::{mem::ManuallyDrop, time::Duration, time::Instant};
 
 /// A waiting rank prints a warning after this time, or after half of its patience.
 const WARNING: Duration = Duration::from_secs(60);

@@ -3,8 +3,10 @@
 use crate::mpi::{arguments::Out, handle::Handle, stack, stack::Earlier, sys::*};
 use crate::operations::state::shared;
 use mpress::report::{Subject, Tables};
-use std::sync::{Mutex, MutexGuard};
-use std::{cell::Cell, sync::atomic::AtomicBool, sync::atomic::Ordering::Relaxed, time::Instant};
+use std::{
+    cell::Cell, sync::Mutex, sync::MutexGuard, sync::atomic::AtomicBool, sync::atomic::Ordering::Relaxed,
+    time::Instant,
+};
 
 // `CALLS`: the names of the wrapped calls, without large-count forms.
 include!(concat!(env!("OUT_DIR"), "/names.rs"));

@@ -3,8 +3,7 @@
 //! Frames are used only if the handshake finds all ranks of the world alike ([`mpress::job`]). A rank with invalid settings sends an invalid word, so
 //! that all ranks pass their calls on.
 
-use crate::job::handshake::{Agreement, handshake};
-use crate::job::{finish, finish::Job, profile};
+use crate::job::{finish, finish::Job, handshake::Agreement, handshake::handshake, profile};
 use crate::messages::{
     agreed::Private, context::Context, context::World, datatypes, datatypes::Datatypes, error::raise, peers,
     recorder::Recorder, streams::Streams,
@@ -14,13 +13,13 @@ use crate::mpi::{
     symbol, sys::*,
 };
 use crate::operations::{prefetch::Prefetch, state, state::Shim};
-use mpress::network::Exchange;
-use mpress::report::{Ahead, program_name};
-use mpress::{Engine, Knowledge, Mark, Pending, SameNode, Settings, SettingsError, Strategy};
+use mpress::{
+    Engine, Knowledge, Mark, Pending, SameNode, Settings, SettingsError, Strategy, network::Exchange,
+    report::Ahead, report::program_name,
+};
 use mpress_record::Run;
-use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, Once, OnceLock};
-use std::{ptr, time::Instant};
+use std::{ptr, sync::atomic::AtomicPtr, sync::atomic::Ordering, time::Instant};
 
 /// Setting of UCX: the message length from which on it uses the rendezvous protocol.
 const UCX_THRESHOLD: &str = "UCX_RNDV_THRESH";

@@ -7,8 +7,7 @@ pub(crate) use mpress::race::Way;
 pub(crate) use private::Private;
 
 use crate::mpi::{arguments::Out, sys::*};
-use mpress::Engine;
-use mpress::race::{Outcome, Race};
+use mpress::{Engine, race::Outcome, race::Race};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::{sync::OnceLock, time::Instant};
 

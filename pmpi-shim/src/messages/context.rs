@@ -5,8 +5,7 @@ use crate::messages::{
     streams::Streams,
 };
 use crate::mpi::{family::Family, sys::*};
-use mpress::report::Ahead;
-use mpress::{Engine, Pending, Reduce, SameNode, Strategy};
+use mpress::{Engine, Pending, Reduce, SameNode, Strategy, report::Ahead};
 use std::sync::{Arc, Mutex};
 
 /// That knowledge, and the memory of pending receives.

@@ -1,11 +1,9 @@
 //! The program's derived datatypes, decoded for `mpress-datatype` once, and kept as an attribute of the handle until that is freed; and the machine
 //! for which they are packed.
 
-use crate::mpi::handle::{Handle, HandleMap};
 use crate::mpi::span::{Made, OwnedType, bounds};
-use crate::mpi::{predefined, sys::*};
-use mpress::knowledge::{KnowledgeError, Memory};
-use mpress::{Kind, Settings};
+use crate::mpi::{handle::Handle, handle::HandleMap, predefined, sys::*};
+use mpress::{Kind, Settings, knowledge::KnowledgeError, knowledge::Memory};
 use mpress_datatype::{Contents, Datatype, Dialect, Machine, Plan};
 use std::ptr;
 use std::sync::{Arc, Mutex, OnceLock};

@@ -3,10 +3,9 @@
 use crate::messages::{agreed::Collectives, context::Context};
 use crate::mpi::{family::Family, handle::Handle, sys::*};
 use mpress::{SHORTEST, Spread, Strategy};
-use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::{mem::ManuallyDrop, ptr};
+use std::{cell::Cell, cell::RefCell, mem::ManuallyDrop, ptr};
 
 /// The ranks of a communicator (of its remote group, if it has one) with which frames are exchanged.
 pub(crate) struct Peers {

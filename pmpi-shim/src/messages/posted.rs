@@ -2,15 +2,15 @@
 
 mod finish;
 
-use crate::messages::peers::{Origin, Peers};
-use crate::messages::receive_memory::{Claim, Memory};
 use crate::messages::streams::{Arriving, Next, Target};
-use crate::messages::{context::Context, error::truncated};
+use crate::messages::{
+    context::Context, error::truncated, peers::Origin, peers::Peers, receive_memory::Claim,
+    receive_memory::Memory,
+};
 use crate::mpi::span::{ByteSpan, Envelope, OwnedType, Span, received_bytes};
 use crate::mpi::{operation::Look, sys::*};
 use mpress::{Buffer, Counted, waiting};
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::{sync::Arc, time::Duration, time::Instant};
 
 /// A posted receive, kept until it completes.
 pub(crate) struct Posted {

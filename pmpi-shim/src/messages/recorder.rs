@@ -1,13 +1,10 @@
 //! Records the program's calls: its receive calls (`MPRESS_TRACE`), and samples of the messages that it sends (`MPRESS_RECORD`). Without these
 //! settings there is no recorder, and a call costs one branch.
 
-use crate::mpi::handle::{Handle, HandleMap};
-use crate::mpi::span::{Span, packed_len};
-use crate::mpi::{predefined, sys::*};
+use crate::mpi::{handle::Handle, handle::HandleMap, predefined, span::Span, span::packed_len, sys::*};
 use mpress::Settings;
 use mpress_record::{Call, CallKind, Recorded, Run};
-use std::sync::{Arc, Mutex};
-use std::{ffi::CStr, path::Path};
+use std::{ffi::CStr, path::Path, sync::Arc, sync::Mutex};
 
 /// The recorder of a rank.
 pub(crate) struct Recorder {

@@ -2,8 +2,7 @@
 
 use crate::messages::context::Context;
 use crate::messages::recorder::{Asked, Receive, Recorder};
-use crate::mpi::span::{Envelope, Span};
-use crate::mpi::{device, handle::Handle, sys::*};
+use crate::mpi::{device, handle::Handle, span::Envelope, span::Span, sys::*};
 use mpress::FLOOR;
 use mpress_record::{CallKind, Message, Samples};
 use std::sync::atomic::{AtomicU32, Ordering};

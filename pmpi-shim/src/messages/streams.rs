@@ -6,13 +6,10 @@ mod departing;
 pub(crate) use arriving::{Arriving, Next, Target};
 pub(crate) use departing::Departing;
 
-use crate::mpi::channel::{Channel, test};
-use crate::mpi::sys::*;
-use mpress::waiting::Patience;
-use mpress::{Buffer, Counted, Pending};
-use std::collections::{HashSet, VecDeque};
+use crate::mpi::{channel::Channel, channel::test, sys::*};
+use mpress::{Buffer, Counted, Pending, waiting::Patience};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::{ops::RangeInclusive, sync::Mutex, time::Instant};
+use std::{collections::HashSet, collections::VecDeque, ops::RangeInclusive, sync::Mutex, time::Instant};
 
 /// Bytes of a tail that are started before the head has been matched, by a call that waits for that: they wait in the receiver's MPI.
 const AHEAD: usize = 128 << 10;

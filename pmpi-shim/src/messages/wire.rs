@@ -1,7 +1,6 @@
 //! A message in the layer's own memory, which must stay there until the MPI has sent it.
 
-use crate::messages::context::Context;
-use crate::messages::uncompressed::{self, Why};
+use crate::messages::{context::Context, uncompressed, uncompressed::Why};
 use crate::mpi::span::{ByteSpan, Envelope, Layout, Span, is_tag};
 use crate::mpi::{device, handle::Handle, sys::UNDEFINED};
 use mpress::{Buffer, Channel, Considered, Counted, Destination, FLOOR, Kind, Pieces, Strategy, waiting};

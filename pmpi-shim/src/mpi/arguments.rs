@@ -4,8 +4,7 @@
 #![allow(non_camel_case_types, reason = "the names are those of MPI")]
 #![allow(dead_code, reason = "not every handler needs all")]
 
-use crate::mpi::span::{Envelope, Span};
-use crate::mpi::sys::*;
+use crate::mpi::{span::Envelope, span::Span, sys::*};
 
 /// The place of a value: where a call of the program gives a handle, or gets a result.
 #[derive(Clone, Copy)]

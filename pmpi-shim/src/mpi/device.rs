@@ -5,9 +5,8 @@
 //! number tells whether there are new ones to examine.
 
 use std::ffi::{CStr, CString, c_int, c_void};
-use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{PoisonError, RwLock};
+use std::{ptr, sync::PoisonError, sync::RwLock};
 
 /// The GPU libraries found, by full name. They stay loaded, since we hold a reference.
 static RUNTIMES: RwLock<Vec<(CString, Option<Runtime>)>> = RwLock::new(Vec::new());

@@ -1,10 +1,8 @@
 //! The predefined datatypes without gaps: the kinds of their elements, and their sizes, so that the MPI is not asked for each message.
 
-use crate::mpi::handle::{Handle, HandleMap};
-use crate::mpi::sys::*;
+use crate::mpi::{handle::Handle, handle::HandleMap, sys::*};
 use mpress::Kind;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{sync::OnceLock, sync::atomic::AtomicUsize, sync::atomic::Ordering};
 
 struct Known {
     key: usize,

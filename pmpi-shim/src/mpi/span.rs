@@ -3,8 +3,7 @@
 use crate::mpi::{handle::Handle, predefined, symbol::Symbol, sys::*};
 use mpress::Kind;
 use mpress_datatype::Bounds;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::{ptr, sync::OnceLock};
+use std::{ptr, sync::OnceLock, sync::atomic::AtomicUsize, sync::atomic::Ordering};
 
 /// Elements in memory, of one datatype.
 ///

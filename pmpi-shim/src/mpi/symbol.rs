@@ -1,8 +1,7 @@
 //! The functions of the MPI, by name, found through the preload library.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::sync::atomic::{AtomicPtr, Ordering};
-use std::{borrow::Cow, ptr, sync::OnceLock};
+use std::{borrow::Cow, ptr, sync::OnceLock, sync::atomic::AtomicPtr, sync::atomic::Ordering};
 
 /// Returns the MPI's function of this name (a C string), or null if there is none.
 type Find = unsafe extern "C" fn(*const c_char) -> *mut c_void;

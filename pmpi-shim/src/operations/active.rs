@@ -1,11 +1,14 @@
 //! A pending operation of the program or of the layer, and what remains to be done when the MPI has completed it.
 
 use crate::messages::error::{Error, Failure, Untold, raise};
-use crate::messages::posted::{Bounce, Posted};
-use crate::messages::{context::Context, peers::Origin, recorder::Receive, streams::Departing, wire::Wire};
-use crate::mpi::operation::{Look, Operation};
-use crate::mpi::span::{Envelope, OwnedType};
-use crate::mpi::{arguments::Out, open, operation, sys::*};
+use crate::messages::{
+    context::Context, peers::Origin, posted::Bounce, posted::Posted, recorder::Receive, streams::Departing,
+    wire::Wire,
+};
+use crate::mpi::{
+    arguments::Out, open, operation, operation::Look, operation::Operation, span::Envelope, span::OwnedType,
+    sys::*,
+};
 use mpress::waiting;
 use std::{collections::VecDeque, sync::Arc};
 

@@ -7,9 +7,8 @@ use crate::mpi::{span::is_tag, sys::*};
 use crate::operations::unexpected::{Unexpected, look_into_the_mpi};
 use mpress::{Predict, Settings};
 use mpress_predict::{Envelope as Call, Predictor, Tournament, Trial};
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Instant;
+use std::{sync::atomic::AtomicU8, sync::atomic::Ordering, time::Instant};
 
 /// Number of predicted calls that are looked at.
 const FAR: usize = 32;

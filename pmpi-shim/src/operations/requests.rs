@@ -6,11 +6,8 @@ mod record;
 pub(crate) use record::InUse;
 
 use crate::messages::context::Context;
-use crate::mpi::handle::{Handle, HandleMap};
-use crate::mpi::stack::{self, Place};
-use crate::mpi::sys::*;
-use crate::operations::active::Template;
-use crate::operations::active::{Active, Finish};
+use crate::mpi::{handle::Handle, handle::HandleMap, stack, stack::Place, sys::*};
+use crate::operations::{active::Active, active::Finish, active::Template};
 use record::{IN_USE_HERE, Record};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};

@@ -1,8 +1,9 @@
 //! The shared state of the shim.
 
 use crate::messages::context::Context;
-use crate::operations::unexpected::{Matched, Unexpected};
-use crate::operations::{prefetch::Prefetch, requests::Requests};
+use crate::operations::{
+    prefetch::Prefetch, requests::Requests, unexpected::Matched, unexpected::Unexpected,
+};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::{ops::Deref, ptr};
 

@@ -3,10 +3,8 @@
 
 pub(crate) mod message;
 
-use crate::messages::error::{Error, called};
-use crate::messages::{context::Context, peers::Peers, streams::Next};
-use crate::mpi::handle::{Handle, HandleMap};
-use crate::mpi::{channel::match_one, real, span::received_bytes, sys::*};
+use crate::messages::{context::Context, error::Error, error::called, peers::Peers, streams::Next};
+use crate::mpi::{channel::match_one, handle::Handle, handle::HandleMap, real, span::received_bytes, sys::*};
 use crate::operations::{requests::Requests, unexpected::message::Unreceived};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};

@@ -2,9 +2,7 @@
 
 use crate::messages::error::{Failure, raise};
 use crate::mpi::{arguments::Out, handle::Handle, sys::*};
-use crate::operations::active::{Active, Finish};
-use crate::operations::requests::{Found, InUse};
-use crate::operations::state::Shim;
+use crate::operations::{active::Active, active::Finish, requests::Found, requests::InUse, state::Shim};
 use smallvec::SmallVec;
 
 /// What a call does with its requests.

@@ -3,8 +3,7 @@
 //! A separate communicator for each would double their number, and MPICH is limited to about two thousand.
 
 use crate::mpi::{fatal, handle::Handle, open, span::greatest_tag, sys::*};
-use std::ops::RangeInclusive;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::{ops::RangeInclusive, sync::atomic::AtomicI32, sync::atomic::Ordering};
 
 /// The communicator, which has all ranks of the world, and its tags.
 pub(crate) struct Private {

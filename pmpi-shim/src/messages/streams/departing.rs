@@ -1,14 +1,10 @@
 //! A stream that this process sends.
 
 use super::{AHEAD, Send, Streams, drop_sent};
-use crate::messages::context::Context;
-use crate::messages::wire::{Raw, Wire};
-use crate::mpi::operation::{Look, look};
-use crate::mpi::{fatal::give_up, real, span::is_cancelled, sys::*};
-use mpress::waiting::Wait;
-use mpress::{Buffer, Counted, SentAt, Tail};
-use std::time::{Duration, Instant};
-use std::{collections::VecDeque, sync::Arc, sync::atomic::Ordering};
+use crate::messages::{context::Context, wire::Raw, wire::Wire};
+use crate::mpi::{fatal::give_up, operation::Look, operation::look, real, span::is_cancelled, sys::*};
+use mpress::{Buffer, Counted, SentAt, Tail, waiting::Wait};
+use std::{collections::VecDeque, sync::Arc, sync::atomic::Ordering, time::Duration, time::Instant};
 
 /// A stream being sent. The request of its message is that of its head.
 pub(crate) struct Departing {

@@ -9,8 +9,7 @@
 
 use mpress::Kind;
 use mpress_datatype::{Abi, Dialect};
-use std::ffi::{c_int, c_void};
-use std::ptr;
+use std::{ffi::c_int, ffi::c_void, ptr};
 
 /// Handles: integers, or pointers, each of its own type.
 macro_rules! handles {

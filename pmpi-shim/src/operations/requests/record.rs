@@ -4,9 +4,8 @@ use crate::messages::context::Context;
 use crate::mpi::stack::{self, Earlier, Place};
 use crate::mpi::{handle::Handle, sys::*};
 use crate::operations::active::{Active, Template};
-use std::cell::{Cell, UnsafeCell};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::{cell::Cell, cell::UnsafeCell, sync::Arc};
 
 /// An operation, or a persistent request, which may have one.
 pub(super) struct Record {

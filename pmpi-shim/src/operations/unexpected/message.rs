@@ -1,12 +1,12 @@
 //! A message taken from the MPI's queue before the program asks for it. Nothing here waits for the sender: a message is first matched, which leaves
 //! it with the MPI, and received into our own memory only if it may be a frame and a probe asks for it.
 
-use crate::messages::error::{Error, called};
-use crate::messages::posted::{Bounce, Posted};
-use crate::messages::{context::Context, peers::Peers, receive_memory::Memory, streams::Next};
-use crate::mpi::operation::{Look, look};
+use crate::messages::{
+    context::Context, error::Error, error::called, peers::Peers, posted::Bounce, posted::Posted,
+    receive_memory::Memory, streams::Next,
+};
 use crate::mpi::span::{Envelope, Span, received_bytes, set_received_bytes};
-use crate::mpi::{handle::Handle, real, sys::*};
+use crate::mpi::{handle::Handle, operation::Look, operation::look, real, sys::*};
 use crate::operations::active::{Active, Finish, Started};
 use crate::operations::requests::Requests;
 use mpress::{SHORTEST, may_be_frame};
