@@ -1,4 +1,4 @@
-//! Selects the calls and messages to record, and passes them to the [`Recorder`](crate::messages::recorder::Recorder).
+//! Selects the calls and messages to record, and passes them to the [`Recorder`].
 
 use crate::messages::context::Context;
 use crate::messages::recorder::{Asked, Receive, Recorder};
