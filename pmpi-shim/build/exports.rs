@@ -4,8 +4,9 @@
 use crate::calls::{Section, Treatment};
 use crate::functions::{self, Function};
 
-/// Rows for the macro in `src/mpi/sys.rs`. Functions that are not wrapped, and take handles, numbers, and
-/// places of single results or statuses alone, are safe, with references for these places.
+/// Rows for the macro in `src/mpi/sys.rs`. Functions that are not wrapped, only [ask](QUESTIONS), and take
+/// handles, numbers, and places of single results or statuses alone, are safe, with references for these
+/// places.
 pub(crate) fn functions(sections: &[Section<'_>], functions: &[Function<'_>]) -> String {
     let wrapped: Vec<_> = forms(sections, functions).map(|form| form.name).collect();
     let row = |function: &Function<'_>| {
@@ -18,8 +19,33 @@ pub(crate) fn functions(sections: &[Section<'_>], functions: &[Function<'_>]) ->
     format!("functions! {{\n{}}}\n", functions.iter().map(row).collect::<String>())
 }
 
-/// The arguments of a safe function; `None` if some may be an array, a text, a buffer or a callback.
+/// Parts of the names of functions that neither free nor complete anything.
+const QUESTIONS: [&str; 17] = [
+    "_get_",
+    "Get_",
+    "_size",
+    "_rank",
+    "_group",
+    "_test_",
+    "Test_",
+    "Query_",
+    "Initialized",
+    "Finalized",
+    "Status_set_",
+    "_dup",
+    "_contiguous",
+    "_set_errhandler",
+    "_call_errhandler",
+    "Add_error_code",
+    "Abort",
+];
+
+/// The arguments of a safe function; `None` if it does more than ask, or some may be an array, a text, a buffer
+/// or a callback.
 fn safe(function: &Function<'_>) -> Option<String> {
+    if !QUESTIONS.iter().any(|part| function.name.contains(part)) {
+        return None;
+    }
     let argument = |(name, ty): &(&str, String)| {
         let of = ty.strip_prefix("*mut ").map(|of| ("&mut ", of));
         let (reference, of) = of.or(ty.strip_prefix("*const ").map(|of| ("&", of))).unwrap_or(("", ty));

@@ -30,8 +30,8 @@ macro_rules! say {
     }};
 }
 
-/// Defines handlers of calls. Each gets the arguments of its call, and `pass`, which makes the call by the MPI alone. Nearly everything in a body is
-/// a call of an unsafe function to which the program's arguments may be given, so all of it is in one unsafe block.
+/// Defines handlers of calls. Each gets the arguments of its call, and `pass`, which makes the call by the MPI alone. Most bodies call an
+/// unsafe function to which the program's arguments may be given, so all of a body is in one unsafe block.
 macro_rules! handlers {
     ($($name:ident($arguments:ident): |$shim:ident, $call:ident, $pass:ident| $made:expr;)*) => {$(
         #[allow(unused_unsafe, reason = "some bodies need none")]

@@ -145,7 +145,10 @@ impl<'a> Relay<'a> {
         let (hierarchy, rank) = (shim.hierarchy(group.peers), group.rank().unsigned_abs() as usize);
         let block = |&Place { owner, len, at, .. }: &Place| {
             let owner = owner.unsigned_abs() as usize;
-            Block::new((owner, at, len), shim.engine.chunk(len), hierarchy.leaves_node(owner, rank))
+            // SAFETY: the place's own memory, or the program's, which it lends for the call; places are dropped after the relay.
+            unsafe {
+                Block::new((owner, at, len), shim.engine.chunk(len), hierarchy.leaves_node(owner, rank))
+            }
         };
         let blocks: Vec<_> = places.iter().filter(|place| place.len > 0).map(block).collect();
         let [from, to] = hierarchy.relay(rank, blocks.iter().map(|block| (block.owner, block.chunks())));

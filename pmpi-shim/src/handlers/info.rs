@@ -54,7 +54,7 @@ fn without_assertions(info: MPI_Info, call: impl FnOnce(MPI_Info) -> c_int) -> c
             .and_then(|()| there.try_for_each(|key| ok(PMPI_Info_delete(copy, key.as_ptr()))));
         let code = made.map_or_else(|code| code, |()| call(copy));
         if copy != INFO_NULL {
-            PMPI_Info_free(&mut copy);
+            PMPI_Info_free(&raw mut copy);
         }
         code
     }

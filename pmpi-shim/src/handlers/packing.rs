@@ -1,4 +1,4 @@
-//! `MPI_Pack` and `MPI_Unpack`: done here for elements that are not contiguous, if the MPI packs their bytes and nothing else.
+//! `MPI_Type_free`; `MPI_Pack` and `MPI_Unpack`: done here for elements that are not contiguous, if the MPI packs their bytes and nothing else.
 
 use crate::messages::{context::Context, error::raise};
 use crate::mpi::{

@@ -83,7 +83,8 @@ unsafe extern "C" fn mpress_calibrate_2_network(hear: Hear, context: *mut c_void
 extern "C" fn mpress_calibrate_2_end() -> c_int {
     let Some((_, nodes)) = RANKS.get() else { return ERR_OTHER };
     let all_here = share(0.0, nodes.len());
-    all_here.and_then(|_| ok(PMPI_Finalize())).err().unwrap_or(SUCCESS)
+    // SAFETY: the last call of the MPI.
+    all_here.and_then(|_| ok(unsafe { PMPI_Finalize() })).err().unwrap_or(SUCCESS)
 }
 
 /// Memory of the test messages, of at most [`LONGEST`] bytes.

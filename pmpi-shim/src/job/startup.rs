@@ -1,4 +1,4 @@
-//! The handshake after `MPI_Init`.
+//! The start of the layer after `MPI_Init`: the handshake, the messages that measure the network, and standby.
 //!
 //! Frames are used only if the handshake finds all ranks of the world alike ([`mpress::job`]). A rank with invalid settings sends an invalid word, so
 //! that all ranks pass their calls on.
@@ -176,8 +176,8 @@ fn be_called_at_the_end() -> Result<(), c_int> {
     unsafe {
         ok(PMPI_Comm_create_keyval(copy, delete, &raw mut keyval, nothing))?;
         ok(PMPI_Comm_set_attr(COMM_SELF, keyval, nothing))?;
+        ok(PMPI_Comm_free_keyval(&raw mut keyval)) // the attribute keeps the freed key alive
     }
-    ok(PMPI_Comm_free_keyval(&mut keyval)) // the attribute keeps the freed key alive
 }
 
 /// The table of the processes. `nodes` has the lowest rank on each rank's node.
@@ -207,9 +207,9 @@ fn prepare(world: World, settings: &Settings, engine: Engine, private: Private) 
     let (mut own, mut gibibyte, mut level) = (COMM_NULL, DATATYPE_NULL, 0);
     // Not a duplicate, since that would copy the program's attributes by its own callbacks.
     let mut group = group_of(COMM_SELF)?;
-    // SAFETY: a local call with a valid output pointer.
-    let created = unsafe { PMPI_Comm_create(COMM_SELF, group, &raw mut own) };
-    PMPI_Group_free(&mut group);
+    // SAFETY: a local call with a valid output pointer; our own group, freed once.
+    let (created, _) =
+        unsafe { (PMPI_Comm_create(COMM_SELF, group, &raw mut own), PMPI_Group_free(&raw mut group)) };
     ok(created)?;
     ok(PMPI_Comm_set_errhandler(own, errors_return()))?;
     ok(PMPI_Type_contiguous(1 << 30, BYTE, &mut gibibyte))?;
@@ -286,7 +286,7 @@ pub(crate) fn freeing(comm: Out<MPI_Comm>, pass: impl FnOnce() -> c_int) -> c_in
     code
 }
 
-/// Makes the shared state, by local calls.
+/// What makes the shared state, by local calls.
 type Make = Box<dyn FnOnce() -> Result<Shim, c_int>>;
 
 /// The function that wakes the shim, if it is on standby.
@@ -322,7 +322,7 @@ pub(crate) fn committing(datatype: Out<MPI_Datatype>, pass: impl FnOnce() -> c_i
     code
 }
 
-/// Sends them over a communicator of all ranks that has no other traffic.
+/// Sends the messages that measure the network, over a communicator of all ranks that has no other traffic.
 pub(crate) struct Messages {
     comm: MPI_Comm,
     out: Vec<u8>,

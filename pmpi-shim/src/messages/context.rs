@@ -1,4 +1,4 @@
-//! What must be known about the job and the MPI to encode, send, receive and decode messages; complete after `MPI_Init`.
+//! What must be known about the job, its ranks and the MPI to encode, send, receive and decode messages; complete after `MPI_Init`.
 
 use crate::messages::{
     agreed::Private, datatypes::Datatypes, receive_memory::ReceiveMemory, recorder::Recorder,
@@ -81,8 +81,8 @@ impl World {
     /// Frees our MPI objects. Attributes keep their key alive.
     pub(crate) fn free(&self) {
         let (mut group, mut keyval) = (self.group, self.keyval);
-        PMPI_Comm_free_keyval(&mut keyval);
-        PMPI_Group_free(&mut group);
+        // SAFETY: our own, freed at the end.
+        unsafe { (PMPI_Comm_free_keyval(&raw mut keyval), PMPI_Group_free(&raw mut group)) };
     }
 
     pub(crate) fn node(&self, rank: c_int) -> Option<c_int> {

@@ -46,7 +46,8 @@ impl Datatypes {
     /// Called at the end. Attributes under the key keep it alive.
     pub(crate) fn free(&self) {
         let mut keyval = self.keyval;
-        PMPI_Type_free_keyval(&mut keyval);
+        // SAFETY: our own key.
+        unsafe { PMPI_Type_free_keyval(&raw mut keyval) };
     }
 
     /// What is known of a datatype, which must be a valid handle and not a predefined one without gaps.
@@ -76,7 +77,8 @@ impl Datatypes {
     /// lock to call [`deleted`], so that another thread enters the network library, too.
     pub(crate) fn forget(&self, datatype: MPI_Datatype) {
         if let Ok(Some(_)) = self.kept(datatype) {
-            PMPI_Type_delete_attr(datatype, self.keyval);
+            // SAFETY: our key, which this handle has.
+            unsafe { PMPI_Type_delete_attr(datatype, self.keyval) };
         }
     }
 

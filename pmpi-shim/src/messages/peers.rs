@@ -219,9 +219,11 @@ impl Context {
         let ranks: Vec<c_int> = (0..size).collect();
         let mut world = vec![UNDEFINED; ranks.len()];
         let (from, to) = (ranks.as_ptr(), world.as_mut_ptr());
-        // SAFETY: two arrays of this number of ranks.
-        let code = unsafe { PMPI_Group_translate_ranks(group, size, from, self.world.group, to) };
-        PMPI_Group_free(&mut group);
+        // SAFETY: two arrays of this number of ranks; our own group, freed once.
+        let (code, _) = unsafe {
+            let code = PMPI_Group_translate_ranks(group, size, from, self.world.group, to);
+            (code, PMPI_Group_free(&raw mut group))
+        };
         ok(code).ok().map(|()| world)
     }
 }

@@ -12,7 +12,8 @@ pub(crate) struct Out<T>(*mut T);
 
 impl<T: Copy> Out<T> {
     /// # Safety
-    /// This must be an argument of a call of the program that is under way: a place for such a value, or what the MPI function allows instead.
+    /// This must be an argument of a call of the program that is under way: a place for such a value. Null or `MPI_STATUS_IGNORE` are admitted for what
+    /// is only [`read`](Self::read) or [stored](Out::store).
     pub(crate) unsafe fn new(place: *mut T) -> Self {
         Self(place)
     }
@@ -23,6 +24,9 @@ impl<T: Copy> Out<T> {
 
     /// The value; `None` without a place.
     pub(crate) fn read(self) -> Option<T> {
+        if self.0.cast() == STATUS_IGNORE {
+            return None; // null, or an address without memory
+        }
         // SAFETY: what `new` asks for.
         unsafe { self.0.as_ref() }.copied()
     }
@@ -43,9 +47,7 @@ impl Out<MPI_Status> {
 
     /// Stores a status, unless the program ignores statuses. The error field is left unchanged, since calls for a single request do not set it.
     pub(crate) fn store(self, status: &MPI_Status) {
-        if self.0 != STATUS_IGNORE
-            && let Some(before) = self.read()
-        {
+        if let Some(before) = self.read() {
             let mut status = *status;
             status.MPI_ERROR = before.MPI_ERROR;
             self.set(status);

@@ -10,7 +10,10 @@ pub(crate) trait Handle: Copy {
     fn key(self) -> usize;
 
     /// The handle with this key.
-    fn from_key(key: usize) -> Self;
+    ///
+    /// # Safety
+    /// The key must be that of a handle.
+    unsafe fn from_key(key: usize) -> Self;
 }
 
 impl<T> Handle for *mut T {
@@ -18,7 +21,7 @@ impl<T> Handle for *mut T {
         self.expose_provenance()
     }
 
-    fn from_key(key: usize) -> Self {
+    unsafe fn from_key(key: usize) -> Self {
         std::ptr::with_exposed_provenance_mut(key)
     }
 }
@@ -29,7 +32,7 @@ impl Handle for c_int {
         self as usize
     }
 
-    fn from_key(key: usize) -> Self {
+    unsafe fn from_key(key: usize) -> Self {
         key as Self
     }
 }

@@ -1,4 +1,4 @@
-//! A pending operation of the MPI: its request, and what is known of it.
+//! A pending operation of the MPI: its request, and what is known of it; and generalized requests, which the layer completes.
 
 use crate::mpi::{open, real, span::set_received_bytes, sys::*};
 use std::ptr;
@@ -118,7 +118,8 @@ impl Drop for Operation {
 /// calls of the MPI.
 pub(crate) fn completed<const SOURCE: c_int, const TAG: c_int>() -> Result<MPI_Request, c_int> {
     let inner = pending::<SOURCE, TAG>()?;
-    ok(PMPI_Grequest_complete(inner))?;
+    // SAFETY: a request that has just been started.
+    ok(unsafe { PMPI_Grequest_complete(inner) })?;
     Ok(inner)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::mpi::{handle::Handle, handle::HandleMap, sys::*};
 use mpress::Kind;
-use std::{sync::OnceLock, sync::atomic::AtomicUsize, sync::atomic::Ordering};
+use std::{cell::Cell, sync::OnceLock, sync::atomic::AtomicUsize, sync::atomic::Ordering};
 
 struct Known {
     key: usize,
@@ -14,8 +14,10 @@ struct Known {
 fn known(datatype: MPI_Datatype) -> Option<&'static Known> {
     /// The types, and the place of each by its key.
     static ALL: OnceLock<(Vec<Known>, HandleMap<usize>)> = OnceLock::new();
-    /// The place of the type that was asked for last: programs use few.
-    static LATEST: AtomicUsize = AtomicUsize::new(0);
+    thread_local! {
+        /// The place of the type that was asked for last: programs use few.
+        static LATEST: Cell<usize> = const { Cell::new(0) };
+    }
     let key = datatype.key();
     let (all, places) = ALL.get_or_init(|| {
         let size = AtomicUsize::default;
@@ -24,10 +26,10 @@ fn known(datatype: MPI_Datatype) -> Option<&'static Known> {
         let places = all.iter().enumerate().map(|(place, known)| (known.key, place)).collect();
         (all, places)
     });
-    let latest = all.get(LATEST.load(Ordering::Relaxed)).filter(|known| known.key == key);
+    let latest = all.get(LATEST.get()).filter(|known| known.key == key);
     latest.or_else(|| {
         let place = *places.get(&key)?;
-        LATEST.store(place, Ordering::Relaxed);
+        LATEST.set(place);
         all.get(place)
     })
 }

@@ -112,7 +112,8 @@ pub(crate) fn is_valid(datatype: MPI_Datatype) -> bool {
         return true;
     }
     let (asked, mut size) = (ASKED.load(Ordering::Acquire), 0);
-    asked == 0 || PMPI_Pack_size(0, datatype, MPI_Comm::from_key(asked), &mut size) == SUCCESS
+    // SAFETY: the key of our communicator.
+    asked == 0 || PMPI_Pack_size(0, datatype, unsafe { MPI_Comm::from_key(asked) }, &mut size) == SUCCESS
 }
 
 /// How a datatype was made, and the lengths of its contents.
@@ -178,7 +179,8 @@ impl OwnedType {
 impl Drop for OwnedType {
     fn drop(&mut self) {
         if let Some(key) = self.key {
-            PMPI_Type_delete_attr(self.handle, key);
+            // SAFETY: our own type, and the key of an attribute that it has.
+            unsafe { PMPI_Type_delete_attr(self.handle, key) };
         }
         // SAFETY: our own type, freed once.
         unsafe { PMPI_Type_free(&raw mut self.handle) };

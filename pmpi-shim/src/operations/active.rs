@@ -1,4 +1,5 @@
-//! A pending operation of the program or of the layer, and what remains to be done when the MPI has completed it.
+//! A pending operation of the program or of the layer, and what remains to be done when the MPI has completed it; what each start of a persistent
+//! request begins.
 
 use crate::messages::error::{Error, Failure, Untold, raise};
 use crate::messages::{
@@ -297,8 +298,8 @@ impl Active {
         if messages.left() > 0 {
             return false;
         }
-        // The request of `into_request`, completed once: after this it is no longer treated as a collective.
-        let completed = ok(PMPI_Grequest_complete(self.operation.request));
+        // SAFETY: the request of `into_request`, completed once: after this it is no longer treated as a collective.
+        let completed = ok(unsafe { PMPI_Grequest_complete(self.operation.request) });
         self.finish = match messages.outcome.and(completed) {
             Ok(()) => Finish::Nothing,
             Err(code) => Finish::Failed(origin.clone(), code),

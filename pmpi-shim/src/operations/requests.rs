@@ -196,7 +196,8 @@ impl Requests {
         let all = self.lock();
         all.records
             .get(&handle.key())
-            .map(|record| MPI_Request::from_key(record.inner.load(Ordering::Acquire)))
+            // SAFETY: the key of the MPI's request.
+            .map(|record| unsafe { MPI_Request::from_key(record.inner.load(Ordering::Acquire)) })
     }
 
     /// Applies `work` to every operation with a request that no call works on.
@@ -219,7 +220,8 @@ impl Requests {
         for &key in keys {
             let Some(mut record) = self.free(key) else { continue };
             record.active().map(&mut work);
-            self.end_use(std::iter::once((&mut MPI_Request::from_key(key), record)));
+            // SAFETY: the key of a request in the table.
+            self.end_use(std::iter::once((unsafe { &mut MPI_Request::from_key(key) }, record)));
         }
     }
 

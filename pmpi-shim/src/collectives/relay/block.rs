@@ -46,9 +46,15 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// The block of this owner, at an address with room for this number of bytes, or null. `chunk`: raw bytes of a chunk of a stream, if it may be
-    /// one; `leaves`: whether it is relayed from here to another node.
-    pub(super) fn new((owner, at, len): (usize, *mut u8, usize), chunk: Option<usize>, leaves: bool) -> Self {
+    /// The block of this owner. `chunk`: raw bytes of a chunk of a stream, if it may be one; `leaves`: whether it is relayed from here to another node.
+    ///
+    /// # Safety
+    /// The address must have room for this number of bytes for as long as the block is used, or be null.
+    pub(super) unsafe fn new(
+        (owner, at, len): (usize, *mut u8, usize),
+        chunk: Option<usize>,
+        leaves: bool,
+    ) -> Self {
         let (is_long, chunk) = (chunk.is_some(), chunk.unwrap_or(CHUNK));
         let (here, form, tail, wires) = (0, Form::Unknown, None, VecDeque::new());
         Self { owner, at, len, chunk, is_long, here, form, tail, wires, leaves }
@@ -189,7 +195,8 @@ mod tests {
     #[test]
     fn the_lengths_of_chunks_from_the_same_node_tell_the_form() {
         let form = |lens: [usize; 3]| {
-            let mut block = Block::new((0, std::ptr::null_mut(), 20), Some(8), false);
+            // SAFETY: null.
+            let mut block = unsafe { Block::new((0, std::ptr::null_mut(), 20), Some(8), false) };
             lens.iter().enumerate().for_each(|(index, &len)| block.came(index, len, 7));
             (block.here, block.form)
         };

@@ -71,7 +71,7 @@ impl Slot {
         let mut using = shim.requests.use_each(ends != Ends::Look);
         let mut slot = |request: &MPI_Request| Self::of(shim, *request, using(*request));
         if ends != Ends::Look {
-            requests.iter().for_each(|request| slots.push(slot(request)));
+            slots.extend(requests.iter().map(slot));
             return;
         }
         let mut sorted: Vec<_> = requests.iter().enumerate().collect();
