@@ -221,7 +221,8 @@ impl Requests {
             let Some(mut record) = self.free(key) else { continue };
             record.active().map(&mut work);
             // SAFETY: the key of a request in the table.
-            self.end_use(std::iter::once((unsafe { &mut MPI_Request::from_key(key) }, record)));
+            let mut handle = unsafe { MPI_Request::from_key(key) };
+            self.end_use(std::iter::once((&mut handle, record)));
         }
     }
 
