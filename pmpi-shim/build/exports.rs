@@ -4,7 +4,7 @@
 use crate::calls::{Section, Treatment};
 use crate::functions::{self, Function};
 
-/// Rows for the macro in `src/mpi/sys.rs`. Functions that are not wrapped, only [ask](QUESTIONS), and take
+/// Rows for the macro in `src/mpi/sys.rs`. Functions that are not wrapped, are [harmless](HARMLESS), and take
 /// handles, numbers, and places of single results or statuses alone, are safe, with references for these
 /// places.
 pub(crate) fn functions(sections: &[Section<'_>], functions: &[Function<'_>]) -> String {
@@ -20,7 +20,7 @@ pub(crate) fn functions(sections: &[Section<'_>], functions: &[Function<'_>]) ->
 }
 
 /// Parts of the names of functions that neither free nor complete anything.
-const QUESTIONS: [&str; 17] = [
+const HARMLESS: [&str; 17] = [
     "_get_",
     "Get_",
     "_size",
@@ -40,10 +40,10 @@ const QUESTIONS: [&str; 17] = [
     "Abort",
 ];
 
-/// The arguments of a safe function; `None` if it does more than ask, or some may be an array, a text, a buffer
+/// The arguments of a safe function; `None` if it may not be harmless, or some may be an array, a text, a buffer
 /// or a callback.
 fn safe(function: &Function<'_>) -> Option<String> {
-    if !QUESTIONS.iter().any(|part| function.name.contains(part)) {
+    if !HARMLESS.iter().any(|part| function.name.contains(part)) {
         return None;
     }
     let argument = |(name, ty): &(&str, String)| {

@@ -5,33 +5,31 @@ use mpress::Kind;
 use std::{cell::Cell, sync::OnceLock, sync::atomic::AtomicUsize, sync::atomic::Ordering};
 
 struct Known {
-    key: usize,
     kind: Kind,
     /// In bytes; 0 before the MPI has been asked, and if it lacks the type.
     size: AtomicUsize,
 }
 
 fn known(datatype: MPI_Datatype) -> Option<&'static Known> {
-    /// The types, and the place of each by its key.
-    static ALL: OnceLock<(Vec<Known>, HandleMap<usize>)> = OnceLock::new();
+    static ALL: OnceLock<HandleMap<Known>> = OnceLock::new();
     thread_local! {
-        /// The place of the type that was asked for last: programs use few.
-        static LATEST: Cell<usize> = const { Cell::new(0) };
+        /// The type that was asked for last, by its key: programs use few.
+        static LATEST: Cell<Option<(usize, &'static Known)>> = const { Cell::new(None) };
     }
     let key = datatype.key();
-    let (all, places) = ALL.get_or_init(|| {
-        let size = AtomicUsize::default;
-        let known = PREDEFINED.iter().map(|&(of, kind)| Known { key: of.key(), kind, size: size() });
-        let all: Vec<_> = known.collect();
-        let places = all.iter().enumerate().map(|(place, known)| (known.key, place)).collect();
-        (all, places)
-    });
-    let latest = all.get(LATEST.get()).filter(|known| known.key == key);
-    latest.or_else(|| {
-        let place = *places.get(&key)?;
-        LATEST.set(place);
-        all.get(place)
-    })
+    if let Some((latest, known)) = LATEST.get()
+        && latest == key
+    {
+        return Some(known);
+    }
+    let all = || {
+        let known =
+            |&(of, kind): &(MPI_Datatype, Kind)| (of.key(), Known { kind, size: AtomicUsize::new(0) });
+        PREDEFINED.iter().map(known).collect()
+    };
+    let known = ALL.get_or_init(all).get(&key)?;
+    LATEST.set(Some((key, known)));
+    Some(known)
 }
 
 /// The kind of the elements; `None` for any other datatype.
