@@ -57,9 +57,10 @@ pub trait Encode: Reset {
     /// After an error, `out` and the encoder's state are unchanged.
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError>;
 
-    /// Whether [`encode_with`](Self::encode_with) makes use of its reference. Most codecs have no use for one.
-    fn refers(&self) -> bool {
-        false
+    /// The number of bytes by which its reference made the last message of [`encode_with`](Self::encode_with) shorter, approximately. `None` if this
+    /// encoder makes no use of references; most have no use for one.
+    fn saved(&self) -> Option<usize> {
+        None
     }
 
     /// Appends the wire form of `raw`, given another message of the same length. It may be, for example, the last message of a channel, if the receiver
@@ -123,8 +124,8 @@ macro_rules! forward {
                 (**self).encode(raw, out)
             }
             #[inline]
-            fn refers(&self) -> bool {
-                (**self).refers()
+            fn saved(&self) -> Option<usize> {
+                (**self).saved()
             }
             #[inline]
             fn encode_with(&mut self, reference: &[u8], raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError> {

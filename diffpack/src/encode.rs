@@ -30,6 +30,7 @@ use mpress_codec::simd::Simd;
 use mpress_codec::{Codec, CodecId, Encode, EncodeError, Full, Out, Reset, length};
 use mpress_codec_support::{prefetch, put_header};
 use piece::{Message, PIECE, Piece, Verdict};
+use refer::Gain;
 
 /// A copy of a block at the edge of a message, with 6 KiB for the words before it.
 type EdgeWindow = Window<8192>;
@@ -116,8 +117,8 @@ impl<W: entries::Word> Encode for Encoder<W> {
         self.write_message(raw, &[], out)
     }
 
-    fn refers(&self) -> bool {
-        true
+    fn saved(&self) -> Option<usize> {
+        Some(self.blocks.referring.gain.saved)
     }
 
     /// The reference may have any bytes; only bytes near the message's bytes at the same place help. If none help,
@@ -198,7 +199,7 @@ impl<W: Word> Encoder<W> {
         } else {
             self.words(message, settings, out)?;
         }
-        if self.blocks.referring.used {
+        if self.blocks.referring.gain.is_used {
             out.written_mut()[start] |= REFERENCE;
         }
         Ok(())
@@ -251,7 +252,7 @@ impl<W: Word> Encoder<W> {
         let (words, tail) = raw.split_at(raw.len() / W::WIDTH * W::WIDTH);
         let reference = reference.get(..words.len()).unwrap_or_default();
         let Self { simd, blocks, hints, .. } = self;
-        blocks.referring.used = false;
+        blocks.referring.gain = Gain::default();
         header(0, raw, out)?;
         let mut slots = Slots::new();
         blocks.begin_message(settings, hints.remembers);
@@ -266,7 +267,7 @@ impl<W: Word> Encoder<W> {
     /// Encodes a message of records with the guessed fields.
     fn records(&mut self, message: Message<'_>, settings: &Settings, out: &mut Out<'_>) -> Result<(), Full> {
         let Self { simd, blocks, structures, .. } = self;
-        blocks.referring.used = false;
+        blocks.referring.gain = Gain::default();
         with_memory(message.reference, |memory| {
             columns::encode(*simd, blocks, &structures.fields, message, settings, memory, out)
         })

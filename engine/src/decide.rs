@@ -80,8 +80,6 @@ pub(crate) struct Plan {
     pub(crate) send: bool,
     /// Whether the message refers to an earlier one.
     pub(crate) refers: bool,
-    /// The time spent to find out whether it should. It says nothing about other messages.
-    pub(crate) trial: Duration,
     decided: Decided,
 }
 
@@ -96,7 +94,7 @@ enum Decided {
 
 impl Plan {
     fn new(codec: Option<Offer>, send: bool, decided: Decided) -> Self {
-        Self { codec, send, refers: false, trial: Duration::ZERO, decided }
+        Self { codec, send, refers: false, decided }
     }
 
     /// Whether a strategy has decided by a rule, without regard to the cost.
@@ -293,9 +291,9 @@ impl Decider {
         Plan { codec: codec(decision.choice), decided: Decided::Selector(decision), ..plan }
     }
 
-    /// Reports that the message was encoded to `wire_len` bytes, its own length if it is sent raw. `time`: that of a trial included.
+    /// Reports that the message was encoded to `wire_len` bytes, its own length if it is sent raw.
     pub(crate) fn encoded(&self, plan: &Plan, wire_len: usize, time: Duration) {
-        let ns = nanoseconds(time.saturating_sub(plan.trial));
+        let ns = nanoseconds(time);
         match &plan.decided {
             Decided::Rule => {}
             Decided::Selector(decision) => self.selector().encoded(decision, wire_len, ns),

@@ -9,13 +9,15 @@ use crate::frame::{FrameError, Note};
 use mpress_codec::{DecodeErrorKind, Out};
 use mpress_selector::Link;
 use receiver::Receiver;
+use rustc_hash::FxHashMap;
 use sender::Sender;
-use std::collections::HashMap;
 use std::fmt;
 use std::mem::MaybeUninit;
 use std::ops::{Deref, Range};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub(crate) use sender::Key;
 
 /// The number of messages that a note reports on.
 const WINDOW: u32 = u64::BITS;
@@ -46,7 +48,7 @@ pub(crate) struct Memory {
     sender: Mutex<Sender>,
     receiver: Mutex<Receiver>,
     /// Messages that arrive in chunks, by sender and number.
-    arriving: Mutex<HashMap<(u32, u32), Arrival>>,
+    arriving: Mutex<FxHashMap<(u32, u32), Arrival>>,
 }
 
 /// The number of bytes kept, and its maximum.
@@ -105,11 +107,9 @@ pub(crate) type Fill<'a> = &'a dyn Fn(Range<usize>, &mut [u8]) -> bool;
 /// A message that is to be kept, and what it refers to.
 #[derive(Clone)]
 pub(crate) struct Keeping {
-    key: sender::Key,
+    key: Key,
     copy: Arc<Kept>,
     reference: Option<sender::Reference>,
-    /// Whether it must be [tried](Memory::tried) whether the reference makes it shorter.
-    pub(crate) is_trial: bool,
 }
 
 impl Keeping {
@@ -122,6 +122,11 @@ impl Keeping {
     /// The copy from which the message must be encoded: the program's memory may change meanwhile.
     pub(crate) fn message(&self) -> &[u8] {
         &self.copy
+    }
+
+    /// The key for [`Memory::referred`], if it refers to another message.
+    pub(crate) fn referring(&self) -> Option<Key> {
+        self.reference.as_ref().map(|_| self.key)
     }
 
     pub(crate) fn reference(&self) -> Option<&[u8]> {
@@ -199,9 +204,9 @@ impl Memory {
             return None;
         }
         let key = (channel, len);
-        let (reference, is_trial) = self.sender().begin(key, self.sent.most)?;
+        let reference = self.sender().begin(key, self.sent.most)?;
         let copy = Arc::new(self.sent.take(&self.pool, len)?);
-        Some(Keeping { key, copy, reference, is_trial })
+        Some(Keeping { key, copy, reference })
     }
 
     /// The note of a frame to this process, which must then be sent. `None` if the message refers to another one, but there is no number for it.
@@ -210,16 +215,10 @@ impl Memory {
         Some(self.receiver().answer(peer, note))
     }
 
-    /// Reports the lengths of this message on the wire without its reference and with it. Returns it without the reference if it should not refer, and
-    /// `None` if it need not be kept. `link`: the link, if its speed matters.
-    pub(crate) fn tried(
-        &self,
-        keeping: Keeping,
-        wire_lens: [usize; 2],
-        link: Option<Link>,
-    ) -> Option<Keeping> {
-        let refers = self.sender().tried(keeping.key, wire_lens, link)?;
-        Some(Keeping { reference: keeping.reference.filter(|_| refers), ..keeping })
+    /// Reports the length on the wire of a message with this key that referred to another one, and the number of bytes that this saved. `link`: the
+    /// link, if its speed matters.
+    pub(crate) fn referred(&self, key: Key, wire_len: usize, saved: usize, link: Option<Link>) {
+        self.sender().referred(key, wire_len, saved, link);
     }
 
     /// Handles the note of a frame that has arrived.
@@ -255,7 +254,7 @@ impl Memory {
         self.receiver().settle(&note, room.filter(|_| is_whole).map(Arc::new));
     }
 
-    fn arriving(&self) -> MutexGuard<'_, HashMap<(u32, u32), Arrival>> {
+    fn arriving(&self) -> MutexGuard<'_, FxHashMap<(u32, u32), Arrival>> {
         self.arriving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

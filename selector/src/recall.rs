@@ -7,15 +7,13 @@ use crate::Link;
 const PRICE_NS: f64 = 0.4;
 /// The minimum fraction of the wire that must be saved.
 const LEAST: f64 = 0.01;
-/// The first ones of this number of messages for which there is a reference are a trial: parts of each are encoded with the reference and without. One
-/// message says too little about the others: programs send different fields on one channel.
-const CYCLE: u32 = 512;
-/// The number of messages of a trial.
-const TRIALS: u32 = 4;
+/// The number of messages after which it is decided whether further ones refer. One says too little about the others: programs send different fields
+/// on one channel.
+const TURN: u32 = 4;
 /// If more messages than this in a row were kept, and the receiver has reported none of them as kept, no answers are expected.
 const UNANSWERED: u32 = 16;
-/// The number of messages that are not kept after a trial without gain, which says little about later ones, and after a lack of answers. Each further
-/// rest is twice as long, up to the maximum.
+/// The number of messages that are not kept after some without gain, which say little about later ones, and after a lack of answers. Each further rest
+/// is twice as long, up to the maximum.
 const SHORT_REST: u32 = 2;
 const REST: u32 = 64;
 const LONGEST_REST: u32 = 1 << 14;
@@ -27,8 +25,6 @@ pub enum Recalled {
     Nothing,
     /// It is kept at both ends.
     Kept,
-    /// It is kept, and refers to an earlier one if it gets shorter by that ([`Recall::tried`]).
-    Trial,
     /// It is kept, and refers to an earlier one.
     Referring,
 }
@@ -36,9 +32,9 @@ pub enum Recalled {
 /// Decides for the messages of one channel.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Recall {
-    /// The number of messages since a trial began; in the trial, those that were reported.
+    /// The number of messages reported since the last decision.
     turn: u32,
-    /// The bytes of the messages of the trial: raw, and on the wire without a reference and with one.
+    /// The bytes of messages that referred, raw and on the wire, and those saved. The sums are halved after each decision.
     sums: [usize; 3],
     /// The number of messages in a row for which there was no reference.
     without: u32,
@@ -62,39 +58,30 @@ impl Recall {
             return Recalled::Kept;
         }
         self.without = 0;
-        if self.turn < TRIALS {
-            return Recalled::Trial;
-        }
-        self.turn += 1;
-        if self.turn == CYCLE {
-            (self.turn, self.sums) = (0, [0; 3]);
-        }
         Recalled::Referring
     }
 
-    /// Reports the lengths of a message of `raw_len` bytes on the wire without a reference and with one, and returns whether it should refer: if that
-    /// saves enough bytes, and, with a link to other processes, if the link would take longer for these bytes than it takes to save them. Later ones
-    /// should if the messages of the trial together do. A report that comes after the channel came to rest changes nothing.
-    pub fn tried(&mut self, raw_len: usize, [plain, referring]: [usize; 2], link: Option<Link>) -> bool {
+    /// Reports a message that referred to another one: its length, that on the wire, and the number of bytes saved on the wire. Further ones do so if
+    /// the latest ones together save enough and, with a link to other processes, if the link would take longer for these bytes than it takes to save
+    /// them. A report that comes after the channel came to rest changes nothing.
+    pub fn referred(&mut self, raw_len: usize, wire_len: usize, saved: usize, link: Option<Link>) {
         if self.rests() {
-            return false;
+            return;
         }
-        let pays = |[raw_len, plain, referring]: [usize; 3]| {
-            let saved = plain.saturating_sub(referring) as f64;
-            let in_time = |link: Link| saved * 1e3 / link.bandwidth_mb_s >= PRICE_NS * raw_len as f64;
-            saved > LEAST * plain as f64 && link.is_none_or(in_time)
-        };
-        let lens = [raw_len, plain, referring];
-        if self.turn < TRIALS {
-            self.turn += 1;
-            self.sums.iter_mut().zip(lens).for_each(|(sum, len)| *sum = sum.saturating_add(len));
-            if self.turn == TRIALS && pays(self.sums) {
-                self.last_rest = 0;
-            } else if self.turn == TRIALS {
-                self.begin_rest(SHORT_REST);
-            }
+        let lens = [raw_len, wire_len, saved];
+        self.sums.iter_mut().zip(lens).for_each(|(sum, len)| *sum = sum.saturating_add(len));
+        self.turn += 1;
+        if self.turn < TURN {
+            return;
         }
-        pays(lens)
+        let [raw, wire, saved] = self.sums.map(|sum| sum as f64);
+        let in_time = |link: Link| saved * 1e3 / link.bandwidth_mb_s >= PRICE_NS * raw;
+        if saved > LEAST * (wire + saved) && link.is_none_or(in_time) {
+            (self.turn, self.last_rest) = (0, 0);
+            self.sums = self.sums.map(|sum| sum / 2);
+        } else {
+            self.begin_rest(SHORT_REST);
+        }
     }
 
     /// Stops keeping messages for some time, for example because the receiver does not answer.

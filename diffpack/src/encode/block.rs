@@ -5,7 +5,7 @@ use super::EdgeWindow;
 use super::choose::{Choice, Filled};
 use super::lookback::Lookback;
 use super::piece::Message;
-use super::refer::Referring;
+use super::refer::{Gain, Referring};
 use super::search::Shortlist;
 use super::split::{Coding, Dealt};
 use super::stream::Stream;
@@ -123,7 +123,7 @@ impl Blocks {
         }
         let residuals = match predictor.domain {
             Domain::Reference => {
-                self.referring.used = true;
+                self.referring.gain.is_used = true;
                 &self.referring.residuals
             }
             _ => &self.residuals,
@@ -132,7 +132,7 @@ impl Blocks {
     }
 
     /// Encodes the block at `at` again, by distances to earlier words, and keeps the shorter form. The block and its definitions were
-    /// written from `start` of `out` on; `before` is the table before that, and `used` says whether a block needed the reference.
+    /// written from `start` of `out` on; `before` is the table before that, and `gain` what the reference had gained.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "what a block is made with")]
     pub(super) fn look_back<W: Word, K: Kernel<W>>(
@@ -141,7 +141,7 @@ impl Blocks {
         message: &[u8],
         at: usize,
         settings: &Settings,
-        (start, before, used): (usize, &Slots, bool),
+        (start, before, gain): (usize, &Slots, Gain),
         slots: &mut Slots,
         out: &mut Out<'_>,
     ) {
@@ -161,9 +161,13 @@ impl Blocks {
         let is_shorter = written.is_ok() && near.len() < end - start;
         if is_shorter {
             *slots = slots_then;
-            self.referring.used = used;
+            self.referring.gain = gain;
             out.written_mut()[start..start + near.len()].copy_from_slice(near.written());
             out.truncate(start + near.len());
+        } else if written.is_ok() {
+            // Without its reference, the block would have taken this form.
+            let saved = gain.saved + near.len() - (end - start);
+            self.referring.gain.saved = saved.min(self.referring.gain.saved);
         }
         self.lookback.learn(is_shorter);
     }

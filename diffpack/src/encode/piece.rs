@@ -57,13 +57,13 @@ impl<W: Word> Work<W> for Piece<'_, '_> {
         let mut first = hints.and_then(Hints::first_mut);
         blocks.begin(first.as_deref().copied().flatten(), &shortlist);
         for at in (start..words.len()).step_by(BLOCK) {
-            let before = settings.lookback.then(|| (out.len(), *slots, blocks.referring.used));
+            let before = settings.lookback.then(|| (out.len(), *slots, blocks.referring.gain));
             blocks.encode(kernel, message, at, &shortlist, settings, slots, out)?;
             if let Some(first) = first.take() {
                 *first = blocks.last;
             }
-            if let Some((start, before, used)) = &before {
-                let before = (*start, before, *used);
+            if let Some((start, before, gain)) = &before {
+                let before = (*start, before, *gain);
                 kernel.apart(|| blocks.look_back(kernel, words, at, settings, before, slots, out));
             }
         }

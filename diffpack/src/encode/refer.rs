@@ -27,18 +27,37 @@ const REACH: usize = 1024;
 /// The residuals of a block from the reference, and what earlier blocks have shown.
 #[derive(Clone, Debug)]
 pub(super) struct Referring {
-    /// Whether a block needs the reference.
-    pub(super) used: bool,
+    /// That of the message so far.
+    pub(super) gain: Gain,
     pub(super) residuals: Block,
-    /// The predictor of the last block, if that needs the reference: its bytes, and the number of blocks for which it was kept.
-    last: Option<(Predictor, usize, usize)>,
+    /// The last block, if it needs the reference.
+    last: Option<Last>,
     /// For blocks for which it did not pay off.
     back_off: BackOff,
 }
 
+/// What a message gains by its reference.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Gain {
+    /// Whether a block needs the reference.
+    pub(super) is_used: bool,
+    /// The number of bytes saved, approximately.
+    pub(super) saved: usize,
+}
+
+/// A block that needs the reference, when its predictor was compared with others.
+#[derive(Clone, Copy, Debug)]
+struct Last {
+    predictor: Predictor,
+    len: usize,
+    saved: usize,
+    /// The number of blocks since then.
+    kept: usize,
+}
+
 impl Referring {
     pub(super) fn new() -> Self {
-        Self { used: false, residuals: Block::ZERO, last: None, back_off: BackOff::default() }
+        Self { gain: Gain::default(), residuals: Block::ZERO, last: None, back_off: BackOff::default() }
     }
 
     /// Begins a piece.
@@ -64,14 +83,15 @@ impl Blocks {
         let words = message.bytes;
         let raw = &words[at..words.len().min(at + BLOCK)];
         let count = raw.len() / W::WIDTH;
-        if let Some((predictor, len, kept)) = self.referring.last.take()
+        if let Some(last @ Last { predictor, len, saved, kept }) = self.referring.last.take()
             && (kept + 1 < settings.kept || len == 0)
         {
             let coding = self.reference_coding(kernel, message, at, predictor, settings);
             // Nothing is shorter than a block equal to the reference.
             let most = if kept + 1 < settings.kept { len + len / KEEP + KEEP } else { 0 };
             if coding.len() <= most {
-                self.referring.last = Some((predictor, len, kept + 1));
+                self.referring.last = Some(Last { kept: kept + 1, ..last });
+                self.referring.gain.saved += saved.min(raw.len().saturating_sub(coding.len()));
                 return self.write(kernel, raw, &(predictor, W::ZERO, None), &coding, slots, out);
             }
         }
@@ -89,10 +109,13 @@ impl Blocks {
             let other = (other, W::ZERO, None);
             let beside = |found: &Found<W>| Name::new(found.0, slots).len + beside(found, count);
             let least = raw.len().min(coding.len() + beside(&found));
-            is_shorter = nearer.len() + beside(&other) < least;
+            let len = nearer.len();
+            let saved = least.saturating_sub(len + beside(&other));
+            is_shorter = saved > 0;
             if is_shorter {
-                let is_much = nearer.len() + nearer.len() / MUCH < least;
-                self.referring.last = is_much.then_some((other.0, nearer.len(), 0));
+                let last = Last { predictor: other.0, len, saved, kept: 0 };
+                self.referring.last = Some(last).filter(|_| len + len / MUCH < least);
+                self.referring.gain.saved += saved;
                 (found, coding) = (other, nearer);
             } else {
                 self.dealt.again(kernel, &coding, &self.residuals, count);

@@ -141,6 +141,33 @@ fn the_bit_is_set_where_the_reference_helps() {
 }
 
 #[test]
+fn the_encoder_knows_what_it_has_saved() {
+    let (noise, other) = (random_bytes(62, 20_000), random_bytes(63, 20_000));
+    let near =
+        |raw: &[u8]| raw.iter().enumerate().map(|(i, byte)| byte ^ u8::from(i % 24 == 0)).collect::<Vec<_>>();
+    let field = smooth(20_000).to_vec();
+    // Records of three words of which one changes.
+    let records = [&noise[..8], &[0; 8], &noise[8..16]].concat().repeat(500);
+    // `Ratio` may find repeats where the reference has left nothing to find.
+    let repeats = noise[..2000].repeat(10);
+    for raw in [noise, field, records, repeats.clone()] {
+        for reference in [raw.clone(), near(&raw), other[..raw.len().min(20_000)].to_vec()] {
+            for &effort in Effort::ALL {
+                let mut encoder = Encoder::<u64>::new(effort);
+                let plain = conformance::encode(&mut encoder, &raw).len();
+                assert_eq!(encoder.saved(), Some(0));
+                let gain = plain.abs_diff(encode(&mut encoder, &reference, &raw).len());
+                let saved = encoder.saved().unwrap();
+                let most = if effort == Effort::Ratio && raw == repeats { raw.len() } else { gain };
+                let doubt = raw.len() / 20;
+                let right = gain.saturating_sub(doubt)..=most + doubt;
+                assert!(right.contains(&saved), "{effort:?}: {saved} for {gain} of {plain}");
+            }
+        }
+    }
+}
+
+#[test]
 fn the_bit_goes_with_the_block_that_needed_it() {
     // The reference makes the first block shorter, but words 50 positions earlier make it shorter still.
     let noise = random_bytes(71, 8 * 300);

@@ -16,7 +16,7 @@ type Encoders = Box<[[Idle<Encoder>; Width::ALL.len()]]>;
 pub(crate) struct Instances {
     table: Arc<Table>,
     encoders: Encoders,
-    /// Encoders for blocks and trials, which reset them before each; the others would lose what they have learned.
+    /// Encoders for blocks, which reset them before each; the others would lose what they have learned.
     block_encoders: Encoders,
     decoders: Box<[Idle<Decoder>; IDS]>,
 }

@@ -54,6 +54,8 @@ pub struct Tail {
     to: Destination,
     next: usize,
     wire_len: usize,
+    /// The bytes saved by what the message refers to.
+    saved: usize,
     /// The message, if it is kept.
     keeping: Option<Keeping>,
     /// Encoding time so far.
@@ -177,8 +179,8 @@ impl Engine {
         fill: Fill<'_>,
     ) -> Option<Keeping> {
         let (memory, channel) = self.memory.as_ref().zip(channel)?;
-        self.instances.with_encoder(setting, |encoder| encoder.refers())?.then_some(())?;
-        self.keep(setting, (memory, channel), (plan, len), fill)
+        self.instances.with_encoder(setting, |encoder| encoder.saved())??;
+        self.keep((memory, channel), (plan, len), fill)
     }
 
     /// A stream that begins with this chunk; the raw message if there is no chunk because compression does not pay, or if out of memory.
@@ -192,8 +194,9 @@ impl Engine {
         let head = first.and_then(|first| self.head(&stream, setting, first, (channel, keeping.as_ref())));
         let time = start.elapsed();
         match head {
-            Some(head) => {
-                let tail = Tail { stream, setting, plan, to, next: 1, wire_len: head.len(), keeping, time };
+            Some((head, saved)) => {
+                let wire_len = head.len();
+                let tail = Tail { stream, setting, plan, to, next: 1, wire_len, saved, keeping, time };
                 Outgoing::Stream(head, Box::new(tail))
             }
             None => {
@@ -204,20 +207,20 @@ impl Engine {
         }
     }
 
-    /// The head of a stream, with its first chunk; `None` if out of memory.
+    /// The head of a stream, with its first chunk, as from [`pack_chunk`](Self::pack_chunk).
     fn head(
         &self,
         stream: &Stream,
         setting: Setting,
         first: &[u8],
         (channel, keeping): (Option<Channel>, Option<&Keeping>),
-    ) -> Option<Buffer> {
-        let mut head = self.pack_chunk(setting, part(keeping, stream.range(0), first), FRONT)?;
+    ) -> Option<(Buffer, usize)> {
+        let (mut head, saved) = self.pack_chunk(setting, part(keeping, stream.range(0), first), FRONT)?;
         head.get_mut(HEADER_LEN..FRONT)?.copy_from_slice(&stream.head()?);
         let (by, of) = ((CodecId::STREAM, stream.setting), (stream.kind, stream.raw_len()));
         let memory = self.memory.as_ref().zip(channel);
         self.seal_noted(by, of, memory.map(|memory| (memory, keeping.cloned())), &mut head)?;
-        Some(head)
+        Some((head, saved))
     }
 
     /// The next chunk of the tail, to be sent after the previous ones. `raw` are the bytes of the message that are [due](Tail::due). `None` if they
@@ -227,14 +230,18 @@ impl Engine {
             return None;
         }
         let start = Instant::now();
-        let mut chunk =
+        let (mut chunk, saved) =
             self.pack_chunk(tail.setting, part(tail.keeping.as_ref(), tail.due()?, raw), CHUNK_HEADER)?;
         tail.stream.seal(self.mark, tail.next, &mut chunk)?;
         tail.time += start.elapsed();
         tail.wire_len += chunk.len();
+        tail.saved += saved;
         tail.next += 1;
         if tail.due().is_none() {
-            tail.keeping = None;
+            let referring = tail.keeping.take().and_then(|keeping| keeping.referring());
+            if let Some((memory, key)) = self.memory.as_ref().zip(referring) {
+                self.referred(memory, key, &tail.plan, tail.wire_len, tail.saved);
+            }
             let of = (tail.stream.kind, tail.to, tail.stream.raw_len());
             self.report(&tail.plan, of, Some(tail.setting), (tail.wire_len, tail.time));
         }
@@ -250,13 +257,14 @@ impl Engine {
         }
     }
 
-    /// A chunk on the wire after `front` bytes for a header: compressed or, if that is not shorter, raw. `None` if out of memory.
+    /// A chunk on the wire after `front` bytes for a header: compressed or, if that is not shorter, raw; and the bytes saved by its reference. `None` if
+    /// out of memory.
     fn pack_chunk(
         &self,
         setting: Setting,
         (reference, raw): (Option<&[u8]>, &[u8]),
         front: usize,
-    ) -> Option<Buffer> {
+    ) -> Option<(Buffer, usize)> {
         self.instances.with_encoder(setting, |encoder| {
             let bound = encoder.max_encoded_len(raw.len())?.max(raw.len());
             let mut buffer = self.buffers.take(frame::room(front.checked_add(bound)?)?).ok()?;
@@ -266,7 +274,8 @@ impl Engine {
                 room.get_mut(..raw.len())?.copy_from_slice(raw);
             }
             buffer.set_len(front + len.unwrap_or(raw.len()));
-            Some(buffer)
+            let saved = encoder.saved().filter(|_| reference.is_some() && len.is_some());
+            Some((buffer, saved.unwrap_or(0)))
         })?
     }
 

@@ -3,7 +3,8 @@
 use super::{Channel, Keeping, Kept, MOST_UNDER_WAY, WINDOW};
 use crate::frame::Note;
 use mpress_selector::{Link, Recall, Recalled};
-use std::collections::{HashMap, VecDeque};
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 
 /// The maximum number of kept messages of a channel that the receiver has not dealt with yet. Further ones are not kept: all wait for the same
@@ -25,12 +26,12 @@ const IDLE: u64 = 1 << 12;
 pub(super) type Reference = (u32, Arc<Kept>);
 
 /// A channel, and the length of its messages in bytes.
-pub(super) type Key = (Channel, usize);
+pub(crate) type Key = (Channel, usize);
 
 #[derive(Default)]
 pub(super) struct Sender {
-    channels: HashMap<Key, Sending>,
-    peers: HashMap<u32, Peer>,
+    channels: FxHashMap<Key, Sending>,
+    peers: FxHashMap<u32, Peer>,
     /// The bytes reserved for all channels together.
     reserved: usize,
     /// When a search last found no channel that has ended.
@@ -94,8 +95,8 @@ impl Sender {
         obsolete.any(|(_, pin)| pin.strong_count() == 0)
     }
 
-    /// Decides whether to keep a message, if there is room in `most` bytes. Returns the message that it refers to, and whether that is a trial.
-    pub(super) fn begin(&mut self, key: Key, most: usize) -> Option<(Option<Reference>, bool)> {
+    /// Decides whether to keep a message, if there is room in `most` bytes. Returns the message that it refers to.
+    pub(super) fn begin(&mut self, key: Key, most: usize) -> Option<Option<Reference>> {
         self.now += 1;
         if !self.channels.contains_key(&key) {
             self.forget_some();
@@ -127,8 +128,8 @@ impl Sender {
         }
         match what {
             Recalled::Nothing => None,
-            Recalled::Kept => self.reserve(key, most).then_some((None, false)),
-            Recalled::Trial | Recalled::Referring => Some((latest, what == Recalled::Trial)),
+            Recalled::Kept => self.reserve(key, most).then_some(None),
+            Recalled::Referring => Some(latest),
         }
     }
 
@@ -204,15 +205,13 @@ impl Sender {
         Some(note)
     }
 
-    /// As [`Memory::tried`](super::Memory::tried): whether the message should refer.
-    pub(super) fn tried(&mut self, key: Key, wire_lens: [usize; 2], link: Option<Link>) -> Option<bool> {
-        let sending = self.channels.get_mut(&key)?;
-        let refers = sending.recall.tried(key.1, wire_lens, link);
+    /// As [`Memory::referred`](super::Memory::referred).
+    pub(super) fn referred(&mut self, key: Key, wire_len: usize, saved: usize, link: Option<Link>) {
+        let Some(sending) = self.channels.get_mut(&key) else { return };
+        sending.recall.referred(key.1, wire_len, saved, link);
         if sending.recall.rests() {
             self.forget(key);
-            return None;
         }
-        Some(refers)
     }
 
     /// Handles the report of a process: which messages to it have been dealt with, and which of them it keeps.
