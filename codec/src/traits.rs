@@ -57,8 +57,8 @@ pub trait Encode: Reset {
     /// After an error, `out` and the encoder's state are unchanged.
     fn encode(&mut self, raw: &[u8], out: &mut Out<'_>) -> Result<(), EncodeError>;
 
-    /// The number of bytes by which its reference made the last message of [`encode_with`](Self::encode_with) shorter, approximately. `None` if this
-    /// encoder makes no use of references; most have no use for one.
+    /// The number of bytes by which its reference made the last message of [`encode_with`](Self::encode_with) shorter, approximately; `Some(0)` before
+    /// the first message, too. `None` if this encoder makes no use of references; most have no use for one.
     fn saved(&self) -> Option<usize> {
         None
     }

@@ -231,14 +231,20 @@ impl<W: Word> Encoder<W> {
         if guess == Guess::Yes && records_len < raw.len() {
             return Ok(());
         }
+        // The length without a reference.
+        let plain = |this: &Self, len: usize| len.saturating_add(this.blocks.referring.gain.saved);
+        let plain_records = plain(self, records_len);
         out.truncate(start);
         self.words(message, settings, out)?;
-        let is_shorter = records_len < out.len() - start;
+        let words_len = out.len() - start;
+        let least = plain(self, words_len).min(plain_records);
+        let is_shorter = records_len < words_len;
         self.structures.learn(is_shorter);
         if is_shorter {
             out.truncate(start);
             self.records(message, settings, out)?;
         }
+        self.blocks.referring.gain.saved = least.saturating_sub(out.len() - start);
         Ok(())
     }
 

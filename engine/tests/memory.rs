@@ -68,6 +68,24 @@ fn what_is_kept_has_a_bound() {
 }
 
 #[test]
+fn frames_that_cannot_get_shorter_refer_seldom() {
+    for (len, some) in [(1060, 0..60), (4000, 190..200)] {
+        let engines = pair(1 << 20);
+        let mut referring = 0;
+        for step in 0..200 {
+            let raw = field(0, step, len);
+            let wires = [1, 0].map(|to: u32| send(&engines[1 - to as usize], to, 0, &raw));
+            referring += usize::from(refers(&wires[0]));
+            for (engine, wire) in engines.iter().rev().zip(&wires) {
+                assert!(wire.len() < len);
+                assert_eq!(receive(engine, wire).unwrap(), raw);
+            }
+        }
+        assert!(some.contains(&referring), "{len} bytes: {referring}");
+    }
+}
+
+#[test]
 fn new_tags_for_all_messages_keep_nothing() {
     let engines = pair(1 << 20);
     for step in 0..10_000 {

@@ -146,8 +146,8 @@ fn look(dir: &Path, name: &str, page: &str, width: u32, dark: bool) -> Result<Va
         Outcome::TimedOut(_) => Err(failed(&run, format!("not ended after {} s", LIMIT.as_secs()))),
     };
     let mut output = open()?;
-    // Browsers crash now and then; a page that makes one crash does it again.
-    if output.status.signal().is_some() {
+    // Browsers crash now and then; a page that makes one crash does it again. Debian's starts in a shell, which tells a signal by its status.
+    if output.status.signal().is_some() || output.status.code().is_some_and(|code| code > 128) {
         eprintln!("xtask: {run}: {}; once more", output.status);
         output = open()?;
     }

@@ -17,6 +17,9 @@ use mpress_codec::{Full, Out};
 
 /// A predictor that saved much is kept while its bytes grow by no more than this fraction plus this number.
 const KEEP: usize = 16;
+/// A predictor of blocks equal to the reference, than which nothing is shorter, is kept for this number of blocks; then it is measured again what the
+/// reference saves.
+const EQUAL: usize = 8;
 /// A predictor saved much if it saved this fraction.
 const MUCH: usize = 8;
 /// The rest of a block is examined if its first quarter does not take more by this fraction.
@@ -41,7 +44,8 @@ pub(super) struct Referring {
 pub(super) struct Gain {
     /// Whether a block needs the reference.
     pub(super) is_used: bool,
-    /// The number of bytes saved, approximately.
+    /// The number of bytes saved, approximately. With [`Effort::Ratio`](crate::Effort::Ratio) it may be too great: where a reference leaves little, repeats
+    /// are not looked for.
     pub(super) saved: usize,
 }
 
@@ -84,10 +88,9 @@ impl Blocks {
         let raw = &words[at..words.len().min(at + BLOCK)];
         let count = raw.len() / W::WIDTH;
         if let Some(last @ Last { predictor, len, saved, kept }) = self.referring.last.take()
-            && (kept + 1 < settings.kept || len == 0)
+            && kept + 1 < if len == 0 { EQUAL } else { settings.kept }
         {
             let coding = self.reference_coding(kernel, message, at, predictor, settings);
-            // Nothing is shorter than a block equal to the reference.
             let most = if kept + 1 < settings.kept { len + len / KEEP + KEEP } else { 0 };
             if coding.len() <= most {
                 self.referring.last = Some(Last { kept: kept + 1, ..last });

@@ -39,16 +39,17 @@ impl Engine {
             let keeping = encoder.saved().and_then(|_| self.keep(to, (plan, len), &copied(raw)));
             let referring = keeping.as_ref().and_then(Keeping::referring);
             let (reference, message) = part(keeping.as_ref(), 0..len, raw);
-            let frame = self.append(encoder, reference, message).and_then(|mut frame| {
-                let (by, of) = ((setting.id(), setting.number), (kind, len));
-                self.seal_noted(by, of, Some((to, keeping)), &mut frame)?;
-                Some(frame)
-            });
+            let mut frame = self.append(encoder, reference, message)?;
             if let Some(key) = referring {
-                let saved = encoder.saved().filter(|_| frame.is_some()).unwrap_or(0);
-                self.referred(memory, key, plan, frame.as_ref().map_or(len, |frame| frame.len()), saved);
+                let payload = frame.len() - HEADER_LEN;
+                let plain = payload.saturating_add(encoder.saved().unwrap_or(0));
+                let [wire, plain] =
+                    [payload, plain].map(|payload| len.min(frame::frame_len(payload.min(len))));
+                self.referred(memory, key, plan, wire, plain - wire);
             }
-            frame
+            let (by, of) = ((setting.id(), setting.number), (kind, len));
+            self.seal_noted(by, of, Some((to, keeping)), &mut frame)?;
+            Some(frame)
         })?
     }
 

@@ -274,8 +274,8 @@ impl Engine {
                 room.get_mut(..raw.len())?.copy_from_slice(raw);
             }
             buffer.set_len(front + len.unwrap_or(raw.len()));
-            let saved = encoder.saved().filter(|_| reference.is_some() && len.is_some());
-            Some((buffer, saved.unwrap_or(0)))
+            let saved = encoder.saved().filter(|_| reference.is_some()).unwrap_or(0);
+            Some((buffer, saved.min(raw.len() - len.unwrap_or(raw.len()))))
         })?
     }
 
