@@ -10,6 +10,8 @@ const LEAST: f64 = 0.01;
 /// The number of messages after which it is decided whether further ones refer. One says too little about the others: programs send different fields
 /// on one channel.
 const TURN: u32 = 4;
+/// A message that is as short as any frame, with a reference or without, says less: this number of them count as one.
+const LITTLE: u32 = 4;
 /// If more messages than this in a row were kept, and the receiver has reported none of them as kept, no answers are expected.
 const UNANSWERED: u32 = 16;
 /// The number of messages that are not kept after some without gain, which say little about later ones, and after a lack of answers. Each further rest
@@ -32,7 +34,7 @@ pub enum Recalled {
 /// Decides for the messages of one channel.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Recall {
-    /// The number of messages reported since the last decision.
+    /// The number of messages reported since the last decision, times [`LITTLE`].
     turn: u32,
     /// The bytes of messages that referred, raw and on the wire, and those saved. The sums are halved after each decision.
     sums: [usize; 3],
@@ -61,17 +63,18 @@ impl Recall {
         Recalled::Referring
     }
 
-    /// Reports a message that referred to another one: its length, that on the wire, and the number of bytes saved on the wire. Further ones do so if
-    /// the latest ones together save enough and, with a link to other processes, if the link would take longer for these bytes than it takes to save
-    /// them. A report that comes after the channel came to rest changes nothing.
-    pub fn referred(&mut self, raw_len: usize, wire_len: usize, saved: usize, link: Option<Link>) {
+    /// Reports a message that referred to another one: its length, that on the wire, and the number of bytes saved on the wire. `is_least`: it would be
+    /// as short without a reference, because it has the minimum length. Further ones refer if the latest ones together save enough and, with a link to
+    /// other processes, if the link would take longer for these bytes than it takes to save them. A report that comes after the channel came to rest
+    /// changes nothing.
+    pub fn referred(&mut self, [raw_len, wire_len, saved]: [usize; 3], is_least: bool, link: Option<Link>) {
         if self.rests() {
             return;
         }
         let lens = [raw_len, wire_len, saved];
         self.sums.iter_mut().zip(lens).for_each(|(sum, len)| *sum = sum.saturating_add(len));
-        self.turn += 1;
-        if self.turn < TURN {
+        self.turn += if is_least { 1 } else { LITTLE };
+        if self.turn < TURN * LITTLE {
             return;
         }
         let [raw, wire, saved] = self.sums.map(|sum| sum as f64);

@@ -20,7 +20,7 @@ fn referring(saved: impl Fn(usize) -> usize, link: Link) -> (usize, usize) {
         kept += since.min(1);
         if what == Recalled::Referring {
             refer += 1;
-            recall.referred(10_000, 6000 - saved(i), saved(i), Some(link));
+            recall.referred([10_000, 6000 - saved(i), saved(i)], false, Some(link));
         }
     }
     (refer, kept)
@@ -50,12 +50,26 @@ fn fields_that_gain_by_turns_refer() {
 }
 
 #[test]
+fn messages_of_the_minimum_length_say_little() {
+    let refer_until_rest = |is_least: bool| {
+        let mut recall = Recall::default();
+        let mut refer = || {
+            let refers = recall.next(true) == Recalled::Referring;
+            recall.referred([4000, 1021, 0], is_least, Some(GIGABIT));
+            refers
+        };
+        (0..100).take_while(|_| refer()).count()
+    };
+    assert_eq!([false, true].map(refer_until_rest), [TURN, 4 * TURN]);
+}
+
+#[test]
 fn a_late_report_ends_no_rest_and_makes_it_no_longer() {
     for late in [0, 3000] {
         let mut recall = Recall::default();
         assert!((0..=TURN).all(|_| recall.next(true) == Recalled::Referring));
         for saved in [0; TURN].into_iter().chain([late]) {
-            recall.referred(10_000, 6000 - saved, saved, Some(GIGABIT));
+            recall.referred([10_000, 6000 - saved, saved], false, Some(GIGABIT));
         }
         let resting = (0..100).take_while(|_| recall.next(true) == Recalled::Nothing).count();
         assert_eq!(resting, SHORT_REST, "{late}");

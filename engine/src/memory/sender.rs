@@ -1,7 +1,7 @@
 //! The sender's side.
 
 use super::{Channel, Keeping, Kept, MOST_UNDER_WAY, WINDOW};
-use crate::frame::Note;
+use crate::frame::{Note, SHORTEST};
 use mpress_selector::{Link, Recall, Recalled};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
@@ -208,7 +208,8 @@ impl Sender {
     /// As [`Memory::referred`](super::Memory::referred).
     pub(super) fn referred(&mut self, key: Key, wire_len: usize, saved: usize, link: Option<Link>) {
         let Some(sending) = self.channels.get_mut(&key) else { return };
-        sending.recall.referred(key.1, wire_len, saved, link);
+        let is_least = wire_len + saved <= SHORTEST;
+        sending.recall.referred([key.1, wire_len, saved], is_least, link);
         if sending.recall.rests() {
             self.forget(key);
         }
