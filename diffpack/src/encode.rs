@@ -228,12 +228,12 @@ impl<W: Word> Encoder<W> {
             Err(Full) if guess == Guess::Yes && room < raw.len() => return Err(Full),
             Err(Full) => usize::MAX,
         };
-        if guess == Guess::Yes && records_len < raw.len() {
-            return Ok(());
-        }
         // The length without a reference.
         let plain = |this: &Self, len: usize| len.saturating_add(this.blocks.referring.gain.saved);
         let plain_records = plain(self, records_len);
+        if guess == Guess::Yes && plain_records < raw.len() {
+            return Ok(());
+        }
         out.truncate(start);
         self.words(message, settings, out)?;
         let words_len = out.len() - start;

@@ -44,8 +44,7 @@ pub(super) struct Referring {
 pub(super) struct Gain {
     /// Whether a block needs the reference.
     pub(super) is_used: bool,
-    /// The number of bytes saved, approximately. With [`Effort::Ratio`](crate::Effort::Ratio) it may be too great: where a reference leaves little, repeats
-    /// are not looked for.
+    /// The number of bytes saved, approximately: one block is measured for up to [`EQUAL`], and where a reference leaves little, repeats are not looked for.
     pub(super) saved: usize,
 }
 

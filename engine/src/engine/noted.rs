@@ -40,16 +40,16 @@ impl Engine {
             let referring = keeping.as_ref().and_then(Keeping::referring);
             let (reference, message) = part(keeping.as_ref(), 0..len, raw);
             let mut frame = self.append(encoder, reference, message)?;
-            if let Some(key) = referring {
-                let payload = frame.len() - HEADER_LEN;
-                let plain = payload.saturating_add(encoder.saved().unwrap_or(0));
-                let [wire, plain] =
-                    [payload, plain].map(|payload| len.min(frame::frame_len(payload.min(len))));
-                self.referred(memory, key, plan, wire, plain - wire);
-            }
+            let plain = (frame.len() - HEADER_LEN).saturating_add(encoder.saved().unwrap_or(0));
+            let plain = len.min(frame::frame_len(plain.min(len)));
             let (by, of) = ((setting.id(), setting.number), (kind, len));
-            self.seal_noted(by, of, Some((to, keeping)), &mut frame)?;
-            Some(frame)
+            let sealed = self.seal_noted(by, of, Some((to, keeping)), &mut frame);
+            if let Some(key) = referring {
+                // With its note, which is part of the price.
+                let wire = sealed.map_or(len, |()| frame.len());
+                self.referred(memory, key, plan, wire, plain.saturating_sub(wire));
+            }
+            sealed.map(|()| frame)
         })?
     }
 
