@@ -9,8 +9,8 @@ use crate::frame::{FrameError, Note};
 use mpress_codec::{DecodeErrorKind, Out};
 use mpress_selector::Link;
 use receiver::Receiver;
-use rustc_hash::FxHashMap;
 use sender::Sender;
+use std::collections::HashMap;
 use std::fmt;
 use std::mem::MaybeUninit;
 use std::ops::{Deref, Range};
@@ -47,8 +47,8 @@ pub(crate) struct Memory {
     received: Store,
     sender: Mutex<Sender>,
     receiver: Mutex<Receiver>,
-    /// Messages that arrive in chunks, by sender and number.
-    arriving: Mutex<FxHashMap<(u32, u32), Arrival>>,
+    /// Messages that arrive in chunks, by sender and number. As with all numbers off the wire, hashed with a secret.
+    arriving: Mutex<HashMap<(u32, u32), Arrival>>,
 }
 
 /// The number of bytes kept, and its maximum.
@@ -254,7 +254,7 @@ impl Memory {
         self.receiver().settle(&note, room.filter(|_| is_whole).map(Arc::new));
     }
 
-    fn arriving(&self) -> MutexGuard<'_, FxHashMap<(u32, u32), Arrival>> {
+    fn arriving(&self) -> MutexGuard<'_, HashMap<(u32, u32), Arrival>> {
         self.arriving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -2,8 +2,7 @@
 
 use super::{Kept, WINDOW};
 use crate::frame::{FrameError, Note};
-use rustc_hash::FxHashMap;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 /// The number of notes that repeat the same news, because a frame may be lost.
@@ -16,7 +15,7 @@ const MOST_LATE: usize = super::MOST_UNDER_WAY;
 
 /// What has arrived, by the rank of the process that sent it.
 #[derive(Default)]
-pub(super) struct Receiver(FxHashMap<u32, Peer>);
+pub(super) struct Receiver(HashMap<u32, Peer>);
 
 struct Peer {
     /// One more than the greatest number of a message that has been dealt with.
@@ -26,7 +25,8 @@ struct Peer {
     kept: u64,
     /// Bit i: a note has reported that.
     told: u64,
-    messages: FxHashMap<u32, Arc<Kept>>,
+    /// By number. Numbers come off the wire, so a hash without a secret could be made to collide.
+    messages: HashMap<u32, Arc<Kept>>,
     /// Messages that have no bit and that no note has reported.
     late: VecDeque<u32>,
     /// The number of notes that must still report the news, and of frames since the last note.
@@ -41,7 +41,7 @@ impl Default for Peer {
             dealt: u64::MAX,
             kept: u64::MAX,
             told: u64::MAX,
-            messages: FxHashMap::default(),
+            messages: HashMap::new(),
             late: VecDeque::new(),
             news: 0,
             since: 0,
