@@ -374,7 +374,7 @@ mod tests {
         let raw: Vec<u8> = (0..65_536).flat_map(|i| f64::from(i).to_le_bytes()).collect();
         let considered = engine.engine.consider(None, Kind::F64, Destination::OtherNode, raw.len()).unwrap();
         let chunk = engine.engine.chunk(raw.len()).unwrap();
-        let Outgoing::Stream(head, _) = engine.engine.begin(considered, &raw, 1, chunk) else {
+        let Outgoing::Stream(head, _) = engine.engine.begin(considered, &raw, 1, Some(chunk)) else {
             panic!("no message in chunks")
         };
         let (frame, mut out, mut len) = (head.as_ptr().cast(), vec![0_u8; raw.len()], 7);

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Duration;
 
 use crate::error::Error;
@@ -9,8 +10,10 @@ use crate::names::{NETNS_ETC, Tag, address, host};
 use crate::process::{call, end, wait_until};
 use crate::rate::Rate;
 
-/// Neighbour discovery and similar traffic would count as bytes of the job.
-const QUIET: &str = "f=/proc/sys/net/ipv6/conf/default/disable_ipv6; [ ! -e $f ] || echo 1 >$f";
+/// Neighbour discovery and similar traffic would count as bytes of the job. The machine's congestion control is inherited, and BBR is slow after short
+/// messages; a namespace may not choose CUBIC where the machine's is another.
+const SETTINGS: &str = "cd /proc/sys/net; f=ipv6/conf/default/disable_ipv6; [ ! -e $f ] || echo 1 >$f; \
+    f=ipv4/tcp_congestion_control; [ ! -e $f ] || echo reno >$f";
 
 /// The maximum time a packet may be queued before it is dropped. TCP keeps its own queue far below this.
 const QUEUE: &str = "50ms";
@@ -33,11 +36,22 @@ pub(crate) fn raise(tag: Tag, nodes: usize, rate: Option<Rate>) -> Result<(), Er
         ip(&name, &["link", "set", "lo", "up"])?;
         ip(&name, &["address", "add", &format!("{}/24", address(node)), "dev", "eth0"])?;
         ip(&name, &["link", "set", "eth0", "up"])?;
+        steer(&name, "eth0", node)?;
+        steer(&switch, &port, node)?;
         if let Some(rate) = rate {
             limit(tag, node, nodes, rate)?;
         }
     }
     Ok(())
+}
+
+/// Lets one processor receive all packets of a node's interface. Otherwise each is received on the processor that sent it or whose timer released it,
+/// and they overtake each other.
+fn steer(namespace: &str, interface: &str, node: usize) -> Result<(), Error> {
+    let processors = thread::available_parallelism().map_or(1, usize::from).min(32);
+    let script =
+        format!("echo {:x} >/sys/class/net/{interface}/queues/rx-0/rps_cpus", 1_u32 << (node % processors));
+    call("ip", &["netns", "exec", namespace, "/bin/sh", "-c", &script]).map(drop)
 }
 
 /// Caps the link of one of `nodes` nodes.
@@ -49,7 +63,7 @@ pub(crate) fn limit(tag: Tag, node: usize, nodes: usize, rate: Rate) -> Result<(
 
 fn namespace(name: &str) -> Result<(), Error> {
     call("ip", &["netns", "add", name])?;
-    call("ip", &["netns", "exec", name, "/bin/sh", "-c", QUIET]).map(drop)
+    call("ip", &["netns", "exec", name, "/bin/sh", "-c", SETTINGS]).map(drop)
 }
 
 fn ip(namespace: &str, args: &[&str]) -> Result<(), Error> {

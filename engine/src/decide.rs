@@ -11,7 +11,7 @@ use crate::strategy::Strategy;
 use crate::traffic::Passage;
 use mpress_codec::Kind;
 use mpress_selector::{
-    Admitted, Behaviour, Choice, Decision, Gain, Guided, Link, Offer, Probe, Ras, Selector, Tally,
+    Admitted, Behaviour, Choice, Decision, Gain, Guided, Level, Link, Offer, Probe, Ras, Selector, Tally,
     Thresholds, Transfer, TrialResult,
 };
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -282,6 +282,15 @@ impl Decider {
                 Plan::new(codec(decision.choice), true, Decided::Ras(decision))
             }
         }
+    }
+
+    /// The length of the chunks in which a message that this plan encodes is best sent; `None` if it is faster in one frame.
+    pub(crate) fn chunk(&self, plan: &Plan, kind: Kind, len: usize) -> Option<usize> {
+        let level = match &plan.decided {
+            Decided::Rule => None,
+            Decided::Selector(decision) | Decided::Ras(decision) => decision.level(),
+        };
+        self.selector().chunk(kind, level.unwrap_or(Level::Unknown), plan.codec?, len)
     }
 
     /// Reports that the part was encoded to `wire_len` bytes, and decides again about the message that begins with `raw`.

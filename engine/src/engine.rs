@@ -66,6 +66,8 @@ pub struct Engine {
     memory: Option<Memory>,
     /// The minimum length of messages that are sent in chunks.
     streams: Option<usize>,
+    /// Whether they are, even if one frame is expected to be faster.
+    prefers_streams: bool,
     /// The file in which this process keeps the link at the end of the job, and the number of its nodes there.
     pub(crate) keeps_link: Option<(PathBuf, u64)>,
 }
@@ -101,6 +103,7 @@ impl Engine {
             traffic: Traffic::default(),
             memory: None,
             streams: None,
+            prefers_streams: false,
             keeps_link: None,
         }
     }

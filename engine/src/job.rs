@@ -222,7 +222,7 @@ impl Engine {
         });
         // All processes have the same settings, and so the same result, whichever files they can read.
         let guided = settings.strategy == Strategy::Guided;
-        let may_learn = settings.strategy.needs_link() || guided;
+        let needs_link = settings.strategy.needs_link();
         let mut settings = settings.clone();
         let record = match &settings.guide {
             Some(file) if guided => Record::read_with(file, &settings.codecs).map_or_else(
@@ -236,34 +236,27 @@ impl Engine {
             _ => None,
         };
         let mut engine = Self::new(&settings, &knowledge, record.as_ref()).begun(beginning);
-        if let Some(part) = network::Part::of(nodes, rank).filter(|_| may_learn) {
-            let wanted = settings.strategy.needs_link();
-            // Without its record the guided strategy becomes one that learns, and not all processes may be able to read it.
-            let by_any = if guided { messages.sums([u64::from(wanted), 0])?[0] > 0 } else { wanted };
-            if by_any {
-                let kept = match &settings.links {
-                    Some(file) => kept_link(file, place, rank, &say, messages)?,
-                    None => None,
-                };
-                let link = match kept {
-                    Some(link) => link,
-                    None => network::measure(&part, messages)?,
-                };
-                if wanted {
-                    let said = knowledge.link_measured.then(|| engine.link());
-                    let wrong = said.filter(|said| !agree(*said, link));
-                    if let Some(said) = wrong.filter(|_| rank == 0) {
-                        say(&format!(
-                            "the heuristics say that a rank gets {:.1} MB/s of the network, but it is {:.1} MB/s, which is used",
-                            said.bandwidth_mb_s, link.bandwidth_mb_s
-                        ));
-                    }
-                    if said.is_none() || wrong.is_some() {
-                        engine.set_link(link);
-                    }
-                    engine.keeps_link = settings.links.filter(|_| rank == 0).map(|file| (file, place));
-                }
+        if let Some(part) = network::Part::of(nodes, rank).filter(|_| needs_link) {
+            let kept = match &settings.links {
+                Some(file) => kept_link(file, place, rank, &say, messages)?,
+                None => None,
+            };
+            let link = match kept {
+                Some(link) => link,
+                None => network::measure(&part, messages)?,
+            };
+            let said = knowledge.link_measured.then(|| engine.link());
+            let wrong = said.filter(|said| !agree(*said, link));
+            if let Some(said) = wrong.filter(|_| rank == 0) {
+                say(&format!(
+                    "the heuristics say that a rank gets {:.1} MB/s of the network, but it is {:.1} MB/s, which is used",
+                    said.bandwidth_mb_s, link.bandwidth_mb_s
+                ));
             }
+            if said.is_none() || wrong.is_some() {
+                engine.set_link(link);
+            }
+            engine.keeps_link = settings.links.filter(|_| rank == 0).map(|file| (file, place));
         }
         Ok(engine)
     }
@@ -294,15 +287,19 @@ mod tests {
         agreement(least(&[proposal(Some(one)), proposal(Some(other))])).map(|agreed| agreed.wants_words)
     }
 
-    /// A network that gives a rank 4 MB/s, and the length of the last message. All ranks report the times of that rate, however long an exchange took
+    /// A network that gives a rank 4 MB/s, and the length of the last message. All ranks report the times of that rate, however long a message took
     /// here.
     struct Slow(usize);
 
     impl network::Exchange for Slow {
         type Error = ();
 
-        fn exchange(&mut self, _: usize, _: usize, len: usize) -> Result<(), ()> {
+        fn send(&mut self, _: usize, len: usize) -> Result<(), ()> {
             self.0 = len;
+            Ok(())
+        }
+
+        fn receive(&mut self, _: usize, _: usize) -> Result<(), ()> {
             Ok(())
         }
 

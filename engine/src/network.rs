@@ -1,7 +1,8 @@
 //! A quick measurement of the network at the start of a job.
 //!
-//! Processes exchange messages with processes on other nodes, all at the same time, so the result is the bandwidth of a process while the others send
-//! too. This takes some milliseconds, and each process sends at most a MiB.
+//! All processes of every second node send at the same time to processes on other nodes, which then send in turn, so the result is the bandwidth of a
+//! process while the others of its node send too. In both directions at once, some MPIs send one message after the other or not, as chance has it, so
+//! that the time of one exchange says little. This takes some milliseconds, and each process sends at most four MiB.
 
 pub mod survey;
 
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// The version of the measurement: which messages ranks exchange, and when they end. Raise it with each change, because ranks of different versions
 /// would wait for each other.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// The length of the messages for measuring the latency, and their number.
 const SHORT: usize = 8;
@@ -19,24 +20,30 @@ const SHORT_ROUNDS: u32 = 9;
 /// The length of the first messages for measuring the bandwidth.
 const LONG: usize = 16 << 10;
 /// The maximum number of bytes that a process sends in such messages.
-const MOST: usize = 1 << 20;
-/// Links and their queues let some bytes pass at once, and connections start slowly, so the first exchange of a length does not count.
-const LONG_ROUNDS: u32 = 4;
-/// The minimum duration of an exchange that shows the bandwidth: this time, and this number of latencies. Longer exchanges are not more exact: their
-/// times depend on when the ranks of a core take turns.
-const ENOUGH: Duration = Duration::from_micros(200);
+const MOST: usize = 4 << 20;
+/// The number of messages of a length. Links and their queues let some bytes pass at once, and connections start slowly: the first two do not count.
+const LONG_ROUNDS: usize = 5;
+/// The minimum time of a message that shows the bandwidth: this one, and this number of latencies. Longer messages are not more exact: their times
+/// depend on when the ranks of a core take turns.
+const ENOUGH: Duration = Duration::from_micros(400);
 const LATENCIES: f64 = 4.0;
 
-/// Exchanges the messages of a measurement, over any message layer.
+/// The messages of a measurement, over any message layer.
 pub trait Exchange {
     /// Why a message failed.
     type Error;
 
-    /// Sends `len` bytes to one rank, and receives `len` bytes from another.
+    /// Sends `len` bytes to one rank.
     ///
     /// # Errors
-    /// If the exchange fails.
-    fn exchange(&mut self, to: usize, from: usize, len: usize) -> Result<(), Self::Error>;
+    /// If that fails.
+    fn send(&mut self, to: usize, len: usize) -> Result<(), Self::Error>;
+
+    /// Receives `len` bytes from another.
+    ///
+    /// # Errors
+    /// If that fails.
+    fn receive(&mut self, from: usize, len: usize) -> Result<(), Self::Error>;
 
     /// The sums of two numbers over all processes, all of which must call this.
     ///
@@ -62,6 +69,8 @@ pub struct Part {
     /// half as many ranks as the fullest one take part, or all nodes if only one has. `None`: this node does not take part, or another one has no
     /// such index.
     pub partners: Option<(usize, usize)>,
+    /// Whether it sends first, then receives: every second node does.
+    pub leads: bool,
     /// The number of ranks with partners.
     pub measuring: usize,
     /// The number of ranks on the fullest node per rank with partners: they share the measured bandwidth.
@@ -83,12 +92,14 @@ impl Part {
         let fewest = nodes.iter().map(Vec::len).min()?;
         let (count, crowd) = (nodes.len(), most as f64 / fewest as f64);
         let measuring = fewest * count;
-        let partners = nodes.iter().position(|ranks| ranks.contains(&rank)).and_then(|node| {
+        let node = nodes.iter().position(|ranks| ranks.contains(&rank));
+        let leads = node.is_some_and(|node| node % 2 == 0);
+        let partners = node.and_then(|node| {
             let place = nodes.get(node)?.iter().position(|&other| other == rank)?;
             let on = |node: usize| nodes.get(node % count)?.get(place).copied();
             on(node + 1).zip(on(node + count - 1)).filter(|_| place < fewest)
         });
-        Some(Self { partners, measuring, crowd })
+        Some(Self { partners, leads, measuring, crowd })
     }
 }
 
@@ -107,16 +118,16 @@ fn measure_by<X: Exchange>(
     part: &Part,
     messages: &mut X,
 ) -> Result<Link, X::Error> {
-    let short = rounds(&clock, part, messages, SHORT, SHORT_ROUNDS)?;
+    let short = latency(&clock, part, messages)?;
     let (mut len, mut left) = (LONG, MOST);
     loop {
-        let long = rounds(&clock, part, messages, len, LONG_ROUNDS)?;
-        left -= len * LONG_ROUNDS as usize;
+        let long = train(&clock, part, messages, len)?;
+        left -= len * LONG_ROUNDS;
         // All ranks compute the same numbers, and so take the same next step.
         let sums = messages.sums([short, long])?;
         let [latency, time] = sums.map(|ns| ns as f64 * 1e-9 / part.measuring as f64);
         let enough = ENOUGH.as_secs_f64().max(LATENCIES * latency);
-        let longest = left / LONG_ROUNDS as usize;
+        let longest = left / LONG_ROUNDS;
         if time >= enough || longest <= len {
             // If latency dominates, only a lower bound of the bandwidth is known.
             let net = (time - latency).max(time / LATENCIES).max(1e-9) * part.crowd;
@@ -136,27 +147,77 @@ fn growth(len: usize, lack: f64) -> usize {
     }
 }
 
-/// Exchanges messages of this length, `rounds` times. Returns the median time of an exchange in nanoseconds; the first one does not count. The
-/// minimum would be one whose partner was ahead, so that its message had already arrived; the maximum one in which a rank was interrupted.
-fn rounds<X: Exchange>(
-    clock: impl Fn(&X) -> Duration,
+/// The time of a short message in nanoseconds: half of the median time of sending and receiving one.
+fn latency<X: Exchange>(
+    clock: &impl Fn(&X) -> Duration,
+    part: &Part,
+    messages: &mut X,
+) -> Result<u64, X::Error> {
+    let Some(partners) = part.partners else { return Ok(0) };
+    let mut times = Vec::new();
+    for _ in 0..SHORT_ROUNDS {
+        let start = clock(messages);
+        in_turn(part.leads, partners, messages, |messages, partner| match partner {
+            Partner::To(to) => messages.send(to, SHORT),
+            Partner::From(from) => messages.receive(from, SHORT),
+        })?;
+        times.push(clock(messages).saturating_sub(start) / 2);
+    }
+    Ok(median(&mut times[1..]))
+}
+
+/// The time of a long message in nanoseconds: the median time between two of several that arrive one after the other.
+fn train<X: Exchange>(
+    clock: &impl Fn(&X) -> Duration,
     part: &Part,
     messages: &mut X,
     len: usize,
-    rounds: u32,
 ) -> Result<u64, X::Error> {
-    let Some((to, from)) = part.partners else { return Ok(0) };
-    messages.exchange(to, from, len)?;
-    let mut times = Vec::new();
-    for _ in 1..rounds {
-        let start = clock(messages);
-        messages.exchange(to, from, len)?;
-        let time = clock(messages).saturating_sub(start);
-        times.push(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
-    }
+    let Some(partners) = part.partners else { return Ok(0) };
+    let mut arrived = Vec::new();
+    in_turn(part.leads, partners, messages, |messages, partner| {
+        for _ in 0..LONG_ROUNDS {
+            match partner {
+                Partner::To(to) => messages.send(to, len)?,
+                Partner::From(from) => {
+                    messages.receive(from, len)?;
+                    arrived.push(clock(messages));
+                }
+            }
+        }
+        Ok(())
+    })?;
+    let mut times: Vec<_> = arrived.windows(2).skip(1).map(|pair| pair[1].saturating_sub(pair[0])).collect();
+    Ok(median(&mut times))
+}
+
+/// Which partner it is.
+#[derive(Clone, Copy)]
+enum Partner {
+    To(usize),
+    From(usize),
+}
+
+/// Sends to one partner, and receives from the other, in this rank's order.
+fn in_turn<X: Exchange>(
+    leads: bool,
+    (to, from): (usize, usize),
+    messages: &mut X,
+    mut with: impl FnMut(&mut X, Partner) -> Result<(), X::Error>,
+) -> Result<(), X::Error> {
+    let (to, from) = (Partner::To(to), Partner::From(from));
+    let [first, second] = if leads { [to, from] } else { [from, to] };
+    with(messages, first)?;
+    with(messages, second)
+}
+
+/// The median in nanoseconds. The minimum would be a message that had already arrived when this rank asked for it; the maximum one at which a rank was
+/// interrupted.
+fn median(times: &mut [Duration]) -> u64 {
     times.sort_unstable();
-    let middle = times.get(times.len().saturating_sub(1) / 2..=times.len() / 2).unwrap_or(&times);
-    Ok(middle.iter().sum::<u64>() / middle.len().max(1) as u64)
+    let middle = times.get(times.len().saturating_sub(1) / 2..=times.len() / 2).unwrap_or(times);
+    let ns = middle.iter().sum::<Duration>() / u32::try_from(middle.len()).unwrap_or(1).max(1);
+    u64::try_from(ns.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -194,11 +255,15 @@ mod tests {
     impl Exchange for Interrupted {
         type Error = ();
 
-        fn exchange(&mut self, _: usize, _: usize, len: usize) -> Result<(), ()> {
+        fn send(&mut self, _: usize, len: usize) -> Result<(), ()> {
             self.exchanges += 1;
             let is_long = len > SHORT || self.exchanges == 3;
             self.now += if is_long { Duration::from_millis(10) } else { Duration::from_micros(40) };
             Ok(())
+        }
+
+        fn receive(&mut self, from: usize, len: usize) -> Result<(), ()> {
+            self.send(from, len)
         }
 
         fn sums(&mut self, numbers: [u64; 2]) -> Result<[u64; 2], ()> {
@@ -208,7 +273,7 @@ mod tests {
 
     #[test]
     fn an_interrupted_rank_is_not_taken_for_a_slow_network() {
-        let part = Part { partners: Some((1, 2)), measuring: 1, crowd: 1.0 };
+        let part = Part { partners: Some((1, 2)), leads: true, measuring: 1, crowd: 1.0 };
         let mut messages = Interrupted { exchanges: 0, now: Duration::ZERO };
         let link = measure_by(|messages| messages.now, &part, &mut messages).unwrap();
         assert!((link.latency_us - 40.0).abs() < 1e-6, "{link:?}");
@@ -225,11 +290,17 @@ mod tests {
     impl Exchange for Slow {
         type Error = ();
 
-        fn exchange(&mut self, to: usize, from: usize, len: usize) -> Result<(), ()> {
-            assert_eq!((to, from), (1, 2));
+        fn send(&mut self, to: usize, len: usize) -> Result<(), ()> {
+            assert_eq!(to, 1);
+            self.bytes += len;
+            self.now += Duration::from_nanos(len as u64 * 10);
+            Ok(())
+        }
+
+        fn receive(&mut self, from: usize, len: usize) -> Result<(), ()> {
+            assert_eq!(from, 2);
             let free = len.min(self.burst);
             self.burst -= free;
-            self.bytes += len;
             self.now += Duration::from_nanos((len - free) as u64 * 10);
             Ok(())
         }
@@ -241,7 +312,7 @@ mod tests {
 
     #[test]
     fn a_link_is_measured_after_its_burst() {
-        let part = Part { partners: Some((1, 2)), measuring: 3, crowd: 2.0 };
+        let part = Part { partners: Some((1, 2)), leads: true, measuring: 3, crowd: 2.0 };
         for burst in [0, 64 << 10] {
             let mut messages = Slow { bytes: 0, burst, now: Duration::ZERO };
             let link = measure_by(|messages| messages.now, &part, &mut messages).unwrap();
@@ -252,20 +323,23 @@ mod tests {
     }
 
     #[test]
-    fn at_most_a_mebibyte_is_sent_whatever_the_times() {
-        /// All ranks report this time for each long exchange, in nanoseconds; the bytes are counted.
+    fn what_is_sent_is_bounded_whatever_the_times() {
+        /// All ranks report this time for each long message, in nanoseconds; the bytes are counted.
         struct Steady(u64, usize);
         impl Exchange for Steady {
             type Error = ();
-            fn exchange(&mut self, _: usize, _: usize, len: usize) -> Result<(), ()> {
+            fn send(&mut self, _: usize, len: usize) -> Result<(), ()> {
                 self.1 += len;
+                Ok(())
+            }
+            fn receive(&mut self, _: usize, _: usize) -> Result<(), ()> {
                 Ok(())
             }
             fn sums(&mut self, _: [u64; 2]) -> Result<[u64; 2], ()> {
                 Ok([100, self.0])
             }
         }
-        let part = Part { partners: Some((1, 2)), measuring: 1, crowd: 1.0 };
+        let part = Part { partners: Some((1, 2)), leads: true, measuring: 1, crowd: 1.0 };
         for micros in [0, 20, 60, 120, 190] {
             let mut messages = Steady(1000 * micros, 0);
             measure(&part, &mut messages).unwrap();
@@ -281,7 +355,10 @@ mod tests {
         struct Heard;
         impl Exchange for Heard {
             type Error = ();
-            fn exchange(&mut self, _: usize, _: usize, _: usize) -> Result<(), ()> {
+            fn send(&mut self, _: usize, _: usize) -> Result<(), ()> {
+                Err(())
+            }
+            fn receive(&mut self, _: usize, _: usize) -> Result<(), ()> {
                 Err(())
             }
             fn sums(&mut self, numbers: [u64; 2]) -> Result<[u64; 2], ()> {
@@ -289,7 +366,7 @@ mod tests {
                 Ok([20_000, 2_020_000])
             }
         }
-        let part = Part { partners: None, measuring: 2, crowd: 4.0 };
+        let part = Part { partners: None, leads: true, measuring: 2, crowd: 4.0 };
         let link = measure(&part, &mut Heard).unwrap();
         assert!((link.latency_us - 10.0).abs() < 1e-6, "{link:?}");
         // A millisecond, in which four ranks of the node would send.

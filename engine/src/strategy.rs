@@ -32,7 +32,7 @@ impl Strategy {
     /// Whether it decides by the speed of the network.
     #[must_use]
     pub fn needs_link(self) -> bool {
-        self.learns() || self == Self::Ras
+        self != Self::Off
     }
 }
 

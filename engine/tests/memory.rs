@@ -222,7 +222,8 @@ fn only_what_is_kept_is_copied() {
                 let (engine, pieces) = (&engines[me], Read(&raw, Cell::new(0)));
                 let considered = engine.consider(None, Kind::F64, Destination::OtherNode, len).unwrap();
                 let considered = considered.on(Channel { peer: to, context: 0, tag: 0 });
-                let Ok(Outgoing::Stream(head, mut tail)) = engine.begin_pieces(considered, &pieces, 7, CHUNK)
+                let Ok(Outgoing::Stream(head, mut tail)) =
+                    engine.begin_pieces(considered, &pieces, 7, Some(CHUNK))
                 else {
                     panic!("no stream in step {step}")
                 };

@@ -186,7 +186,9 @@ fn a_long_message_goes_in_chunks() {
     let [one, other] = pair(&settings, &settings).map(|engine| engine.with_streams(&settings));
     let raw = message(100_000);
     let considered = one.consider(None, Kind::Int64, Destination::OtherNode, raw.len()).unwrap();
-    let Outgoing::Stream(head, mut tail) = one.begin(considered, &raw, 1, 8000) else { panic!("no stream") };
+    let Outgoing::Stream(head, mut tail) = one.begin(considered, &raw, 1, Some(8000)) else {
+        panic!("no stream")
+    };
     let incoming = other.open(&head).unwrap();
     let stream = incoming.stream().unwrap();
     let mut out = vec![std::mem::MaybeUninit::new(0_u8); raw.len()];

@@ -25,7 +25,7 @@ fn send(engine: &Engine, codec: Codec, kind: Kind, raw: &[u8], chunk: usize) -> 
     let Some(considered) = engine.consider(strategy, kind, Destination::OtherNode, raw.len()) else {
         return vec![raw.to_vec()];
     };
-    match engine.begin(considered, raw, 7, chunk) {
+    match engine.begin(considered, raw, 7, Some(chunk)) {
         Outgoing::Raw => vec![raw.to_vec()],
         Outgoing::Frame(frame) => vec![frame.to_vec()],
         Outgoing::Stream(head, mut tail) => {

@@ -67,6 +67,15 @@ impl Costs {
         (decision, best)
     }
 
+    /// As for [`Selector::chunk`](crate::Selector::chunk).
+    pub(crate) fn chunk(&self, (kind, level, offer): (Kind, Level, Offer), len: usize) -> Option<usize> {
+        let took = match self.table.place(kind, offer) {
+            Some(at) => self.table.expected(kind, level, at, len, 0.0),
+            None => Table::unknown(len),
+        };
+        took.chunk(self.transfer, &self.network.link, len)
+    }
+
     /// The gain, in nanoseconds, from encoding a message with the codec of this cell to `wire_len` bytes in `ns` nanoseconds; `None` if the codec is
     /// not a candidate.
     pub(crate) fn gain_ns(

@@ -8,14 +8,19 @@ use crate::link::Link;
 /// time for a byte than this has a stack that does, too.
 const STACK_NS: f64 = 0.4;
 
-/// How coding and transfer overlap.
+/// Nanoseconds that the processor takes for each chunk, and for each byte of a message in chunks: the calls of the MPI, which copies short messages, the
+/// interrupts, and caches that one side's chunk has emptied for the other's (`benches/record/streams.txt`).
+const CHUNK_NS: f64 = 35e3;
+const CHUNKED_NS: f64 = 0.25;
+
+/// How messages may be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transfer {
     /// Serially: a message is encoded, sent, decoded.
     Serial,
-    /// In chunks of this size, so that one chunk is transferred while others are coded (cMPI, section 2.4).
+    /// Serially, or in chunks, so that one chunk is transferred while others are coded (cMPI, section 2.4): as is faster.
     Pipelined {
-        /// Raw bytes of a chunk, but at most a quarter of the message.
+        /// Bytes of a chunk on the wire that an MPI sends without asking the receiver.
         chunk: usize,
         /// Shorter messages are sent as [`Serial`](Self::Serial) ones.
         from: usize,
@@ -23,10 +28,14 @@ pub enum Transfer {
 }
 
 impl Transfer {
-    /// The chunk length in bytes, if a message of this length is sent in chunks.
-    fn chunk(self, len: usize) -> Option<usize> {
+    /// The raw bytes of a chunk of a message of this length that becomes this fraction: what fits on the wire, with an eighth to spare, but at least
+    /// the length on the wire and at most four times that or a quarter of the message. `None` if the message is not sent in chunks.
+    fn chunk(self, len: usize, fraction: f64) -> Option<usize> {
         match self {
-            Self::Pipelined { chunk, from } if len >= from => Some(chunk.min(len / 4)),
+            Self::Pipelined { chunk, from } if len >= from => {
+                let raw = (0.875 * chunk as f64 / fraction.max(0.1)) as usize;
+                Some(raw.clamp(chunk, 4 * chunk).min(len / 4).next_multiple_of(8))
+            }
             _ => None,
         }
     }
@@ -44,22 +53,38 @@ pub struct Packed {
 }
 
 impl Packed {
-    /// Nanoseconds until the receiver has the message. With chunks, there are two stages: the network, and the processor, which decodes incoming data
-    /// while it encodes, and moves bytes to and from the network: in most exchanges a rank receives as much as it sends. The slower stage works all the
-    /// time, and coding or the network adds its time for one chunk; that of the network stack is in the time of a raw message, too.
+    /// Nanoseconds until the receiver has the message, in the faster way.
     #[inline]
     #[must_use]
     pub fn time_ns(&self, transfer: Transfer, link: &Link, len: usize) -> f64 {
-        let (coding, all) = (self.encode_ns + self.decode_ns, link.time_ns(len as f64 * self.fraction));
-        match transfer.chunk(len) {
-            Some(chunk) => {
-                // Each chunk is a message, but the latencies of all but one overlap with the transfer.
-                let (start, part) = (link.time_ns(0.0), chunk as f64 / len as f64);
-                let wire = all - start;
-                let processor = coding + wire.min(STACK_NS * len as f64 * self.fraction);
-                start + processor.max(wire) + coding.min(wire) * part
-            }
-            None => coding + all,
+        let serial = self.serial_ns(link, len);
+        match transfer.chunk(len, self.fraction) {
+            Some(chunk) => serial.min(self.pipelined_ns(chunk, link, len)),
+            None => serial,
         }
+    }
+
+    /// The length of chunks in bytes of the raw message, a multiple of 8, if chunks are faster.
+    #[must_use]
+    pub fn chunk(&self, transfer: Transfer, link: &Link, len: usize) -> Option<usize> {
+        let chunk = transfer.chunk(len, self.fraction)?;
+        (self.pipelined_ns(chunk, link, len) < self.serial_ns(link, len)).then_some(chunk)
+    }
+
+    fn serial_ns(&self, link: &Link, len: usize) -> f64 {
+        self.encode_ns + self.decode_ns + link.time_ns(len as f64 * self.fraction)
+    }
+
+    /// With chunks, there are two stages: the network, and the processor, which decodes incoming data while it encodes, and moves bytes to and from the
+    /// network: in most exchanges a rank receives as much as it sends. The slower stage works all the time, and coding or the network adds its time
+    /// for one chunk; that of the network stack is in the time of a raw message, too.
+    fn pipelined_ns(&self, chunk: usize, link: &Link, len: usize) -> f64 {
+        let (coding, bytes) = (self.encode_ns + self.decode_ns, len as f64);
+        // Each chunk is a message, but the latencies of all but one overlap with the transfer.
+        let (start, part) = (link.time_ns(0.0), chunk as f64 / bytes);
+        let wire = link.time_ns(bytes * self.fraction) - start;
+        let processor = coding + CHUNK_NS / part + bytes * CHUNKED_NS;
+        let stack = wire.min(STACK_NS * bytes * self.fraction);
+        start + (processor + stack).max(wire) + coding.min(wire) * part
     }
 }

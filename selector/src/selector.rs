@@ -269,6 +269,13 @@ impl Selector {
         self.weigh(Admitted { kind, len }, message)
     }
 
+    /// The length in bytes of the chunks in which a message of this kind, level and length is best encoded with this codec, a multiple of 8; `None` if
+    /// it is faster as a whole. A codec that is not compared for this kind is taken for an unknown one, with the shortest chunks.
+    #[must_use]
+    pub fn chunk(&self, kind: Kind, level: Level, offer: Offer, len: usize) -> Option<usize> {
+        self.costs.chunk((kind, level, offer), len)
+    }
+
     /// Reports that the message was encoded with the chosen codec, to `wire_len` bytes in `ns` nanoseconds. If that is shorter than the message, it
     /// was sent compressed, otherwise raw.
     pub fn encoded(&mut self, decision: &Decision, wire_len: usize, ns: f64) {

@@ -178,8 +178,14 @@ impl Table {
         }
     }
 
+    /// What is expected of a codec that is no candidate.
+    pub(crate) fn unknown(len: usize) -> Packed {
+        let ns = f64::from(Line::new(&UNKNOWN).ns(len));
+        Packed { fraction: 1.0, encode_ns: ns, decode_ns: ns }
+    }
+
     /// The index of a candidate.
-    fn place(&self, kind: Kind, offer: Offer) -> Option<usize> {
+    pub(crate) fn place(&self, kind: Kind, offer: Offer) -> Option<usize> {
         self.candidates[kind as usize].iter().position(|&one| one == Some(offer))
     }
 

@@ -93,7 +93,7 @@ fn exchange(ns: [f64; 3]) -> (usize, usize) {
     let speed = |mb_s| Speed { start_us: 0.2, mb_s, cold_us: 0.0 };
     let (kind, encode, decode) = (Kind::F64, speed(7000.0), speed(12e3));
     let known = [Behaviour { kind, level: Level::Unknown, codec: "packer", ratio: 1.4, encode, decode }];
-    let link = Link { latency_us: 10.0, bandwidth_mb_s: 1600.0 };
+    let link = Link { latency_us: 10.0, bandwidth_mb_s: 400.0 };
     let transfer = Transfer::Pipelined { chunk: 63 << 10, from: 128 << 10 };
     let offered = [Offered { name: "packer", kinds: &[kind] }];
     let mut ranks = [(); 2].map(|()| Selector::new(&offered, &known, link, transfer));

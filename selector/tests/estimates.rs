@@ -18,20 +18,56 @@ fn serial_gains_from_the_speed_that_theory_says() {
     assert!(codec(1.5, 7400.0, 7400.0).time_ns(Transfer::Serial, &TEN_GBIT, 1_000_000) > raw);
 }
 
+const GIGABIT: Link = Link { latency_us: 0.0, bandwidth_mb_s: 125.0 };
+const PIPELINED: Transfer = Transfer::Pipelined { chunk: 63 << 10, from: 128 << 10 };
+const LEN: usize = 100_000_000;
+
+/// The same for a message of a hundred.
+fn long(ratio: f64, encode: f64, decode: f64) -> Packed {
+    let one = codec(ratio, encode, decode);
+    Packed { encode_ns: 100.0 * one.encode_ns, decode_ns: 100.0 * one.decode_ns, ..one }
+}
+
 #[test]
 fn pipelined_gains_up_to_the_ratio() {
-    let transfer = Transfer::Pipelined { chunk: 1000, from: 0 };
-    let raw = TEN_GBIT.time_ns(1e6);
-    let gain = |codec: Packed| raw / codec.time_ns(transfer, &TEN_GBIT, 1_000_000);
-    assert!((gain(codec(1.5, 8000.0, 8000.0)) - 1.5).abs() < 0.01);
-    // 0.4 ns of coding and a third of 0.4 ns in the network stack for each byte, in place of 0.8 ns of the link.
-    assert!((gain(codec(3.0, 5000.0, 5000.0)) - 1.5).abs() < 0.01, "bounded by the processor");
-    assert!(gain(codec(1.5, 1000.0, 7000.0)) < 1.0);
+    let raw = GIGABIT.time_ns(1e8);
+    let gain = |codec: Packed| raw / codec.time_ns(PIPELINED, &GIGABIT, LEN);
+    assert!((gain(long(1.5, 1000.0, 1000.0)) - 1.5).abs() < 0.01);
+    assert!(gain(long(3.0, 200.0, 5000.0)) < 1.5, "bounded by the processor");
+    assert!(gain(long(1.5, 110.0, 7000.0)) < 1.0);
     // Shorter messages are coded as a whole.
-    let short = codec(1.5, 7000.0, 7000.0);
-    let serial = short.time_ns(Transfer::Serial, &TEN_GBIT, 1_000_000);
-    let transfer = Transfer::Pipelined { chunk: 1000, from: 1_000_001 };
-    assert_eq!(short.time_ns(transfer, &TEN_GBIT, 1_000_000), serial);
+    let (short, from) = (codec(1.5, 7000.0, 7000.0), 1_000_001);
+    let serial = short.time_ns(Transfer::Serial, &GIGABIT, 1_000_000);
+    let transfer = Transfer::Pipelined { chunk: 63 << 10, from };
+    assert_eq!(short.time_ns(transfer, &GIGABIT, 1_000_000), serial);
+    assert_eq!(short.chunk(transfer, &GIGABIT, 1_000_000), None);
+}
+
+#[test]
+fn the_faster_way_is_taken() {
+    let fast = Link { latency_us: 0.0, bandwidth_mb_s: 12_500.0 };
+    for (link, is_pipelined) in [(&GIGABIT, true), (&fast, false)] {
+        let codec = long(2.0, 3000.0, 3000.0);
+        assert_eq!(codec.chunk(PIPELINED, link, LEN).is_some(), is_pipelined);
+        let serial = codec.time_ns(Transfer::Serial, link, LEN);
+        assert_eq!(codec.time_ns(PIPELINED, link, LEN) < serial, is_pipelined);
+    }
+}
+
+#[test]
+fn chunks_are_as_long_as_fits_on_the_wire() {
+    let chunk = |ratio: f64, len: usize| codec(ratio, 3000.0, 3000.0).chunk(PIPELINED, &GIGABIT, len);
+    assert_eq!(chunk(1.0, LEN), Some(63 << 10));
+    let shorter = chunk(2.0, LEN).unwrap();
+    assert!((100 << 10..126 << 10).contains(&shorter) && shorter.is_multiple_of(8), "{shorter}");
+    assert_eq!(chunk(10.0, LEN), Some(4 * (63 << 10)), "bounded");
+    let quarter = codec(2.0, 30_000.0, 30_000.0).chunk(PIPELINED, &GIGABIT, 200_004).unwrap();
+    assert_eq!(quarter, 50_008, "at least four");
+    for fraction in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e9] {
+        let odd = Packed { fraction, encode_ns: 0.0, decode_ns: 0.0 };
+        let chunk = odd.chunk(PIPELINED, &GIGABIT, LEN);
+        assert!(chunk.is_none_or(|chunk| (63 << 10..=252 << 10).contains(&chunk)), "{chunk:?}");
+    }
 }
 
 #[test]

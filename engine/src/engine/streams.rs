@@ -13,13 +13,13 @@ use crate::memory::{Arrival, Channel, Fill, Keeping, Memory};
 use crate::settings::{Settings, Streams};
 use crate::stream::{CHUNK_HEADER, FRONT, Stream};
 use crate::traffic;
-use mpress_codec::{CodecId, DecodeErrorKind, Encode, Out};
+use mpress_codec::{CodecId, DecodeErrorKind, Encode, Kind, Out};
 use mpress_selector::Transfer;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// Raw bytes of a chunk of a long message. With its header it fits in the 64 KiB up to which Open MPI sends over TCP without asking the receiver.
+/// Bytes of a chunk of a long message on the wire. With its header it fits in the 64 KiB up to which Open MPI sends over TCP without asking the receiver.
 const CHUNK: usize = 63 << 10;
 
 /// The minimum number of raw bytes in a chunk, for messages shorter than a few of the above.
@@ -89,39 +89,37 @@ impl Engine {
         if let Some(from) = streams {
             self.decider.set_transfer(Transfer::Pipelined { chunk: CHUNK, from });
         }
-        Self { streams, ..self }
+        let prefers_streams = matches!(settings.streams, Streams::From(_));
+        Self { streams, prefers_streams, ..self }
     }
 
-    /// The length in bytes of the chunks of a message of `len` bytes, for [`begin`](Self::begin); `None` if it should not be sent in chunks.
+    /// The length in bytes of the chunks of a message of `len` bytes on whose chunks several processes agree, for [`begin`](Self::begin); `None` if no
+    /// message of this length is sent in chunks.
     #[must_use]
     pub fn chunk(&self, len: usize) -> Option<usize> {
         (len >= self.streams?).then(|| (len / 4).next_multiple_of(8).clamp(LEAST_CHUNK, CHUNK))
     }
 
     /// Like [`encode_considered`](Self::encode_considered), but a message that is worth compressing is sent in chunks of `chunk` bytes: a
-    /// multiple of 8, at most 2^20. A message that is no longer than that is sent in one frame. No other stream in transit to the same process may have this
-    /// `id`.
-    pub fn begin(&self, considered: Considered, raw: &[u8], id: u32, chunk: usize) -> Outgoing {
+    /// multiple of 8, at most 2^20. `None`: in chunks of any length if that is expected to be faster than one frame. A message that is no longer than a chunk
+    /// is sent in one frame. No other stream in transit to the same process may have this `id`.
+    pub fn begin(&self, considered: Considered, raw: &[u8], id: u32, chunk: Option<usize>) -> Outgoing {
         let Considered { kind, to, len, channel, .. } = considered;
         if raw.len() != len {
             return Outgoing::Raw;
         }
         let mut plan = self.plan(considered, raw, |window| raw.get(window));
-        let setting = plan.of_stream(kind, &self.table);
-        let stream =
-            setting.and_then(|setting| Stream::new(id, (setting.id(), setting.number), kind, len, chunk));
-        let (Some(setting), Some(stream)) = (setting, stream) else {
+        let Some((setting, stream)) = self.stream_of(&plan, (kind, len), id, chunk) else {
             return self.finish(plan, raw, (kind, to, channel)).map_or(Outgoing::Raw, Outgoing::Frame);
         };
-        let start = Instant::now();
+        let (start, chunk) = (Instant::now(), stream.range(0).len());
         let gains = self.instances.with_encoder(setting, |encoder| self.gains(encoder, raw, chunk));
         let first = raw.get(stream.range(0)).filter(|_| gains == Some(true));
         let keeping = first.and_then(|_| self.keep_long(setting, channel, (&mut plan, len), &copied(raw)));
         self.stream((stream, setting, plan, to), first, (channel, keeping), start)
     }
 
-    /// The same for a message that is produced piece by piece and longer than a chunk: its first chunk, or the one in its middle, decides whether it
-    /// is worth compressing.
+    /// The same for a message that is produced piece by piece: its first chunk, or the one in its middle, decides whether it is worth compressing.
     ///
     /// # Errors
     /// Returns `considered` if the message is to be produced as a whole, for [`begin`](Self::begin).
@@ -130,31 +128,49 @@ impl Engine {
         considered: Considered,
         pieces: &dyn Pieces,
         id: u32,
-        chunk: usize,
+        chunk: Option<usize>,
     ) -> Result<Outgoing, Considered> {
         let Considered { kind, to, len, channel, .. } = considered;
-        if !considered.is_sent() || len <= chunk {
+        let sampled = chunk.unwrap_or(CHUNK);
+        if !considered.is_sent() || len <= sampled {
             return Err(considered);
         }
-        let Some(first) = self.piece(pieces, 0..chunk) else { return Err(considered) };
+        let Some(first) = self.piece(pieces, 0..sampled) else { return Err(considered) };
         let mut plan = self.plan(considered, &first, |window| self.piece(pieces, window));
-        let setting = plan.of_stream(kind, &self.table);
-        let stream =
-            setting.and_then(|setting| Stream::new(id, (setting.id(), setting.number), kind, len, chunk));
-        let (Some(setting), Some(stream)) = (setting, stream) else {
+        if plan.of_stream(kind, &self.table).is_none() {
             self.counters.sent(kind, Err(plan.raw_reason()), to, len, len, Duration::ZERO);
             return Ok(Outgoing::Raw);
+        }
+        let Some((setting, stream)) = self.stream_of(&plan, (kind, len), id, chunk) else {
+            let frame =
+                self.piece(pieces, 0..len).and_then(|raw| self.finish(plan, &raw, (kind, to, channel)));
+            return Ok(frame.map_or(Outgoing::Raw, Outgoing::Frame));
         };
-        let start = Instant::now();
+        let (start, chunk) = (Instant::now(), stream.range(0).len());
+        let first = if chunk == first.len() { Some(first) } else { self.piece(pieces, 0..chunk) };
         let gains = |part: &[u8]| {
             self.instances.with_encoder(setting, |encoder| self.gains(encoder, part, chunk)) == Some(true)
         };
         let middle = stream.range(len / chunk / 2);
-        let gains = gains(&first) || self.piece(pieces, middle).is_some_and(|middle| gains(&middle));
-        let first = Some(&*first).filter(|_| gains);
+        let first = first
+            .filter(|first| gains(first) || self.piece(pieces, middle).is_some_and(|middle| gains(&middle)));
         let fill = |part: Range<usize>, copy: &mut [u8]| pieces.fill(part, copy);
-        let keeping = first.and_then(|_| self.keep_long(setting, channel, (&mut plan, len), &fill));
-        Ok(self.stream((stream, setting, plan, to), first, (channel, keeping), start))
+        let keeping = first.as_ref().and_then(|_| self.keep_long(setting, channel, (&mut plan, len), &fill));
+        Ok(self.stream((stream, setting, plan, to), first.as_deref(), (channel, keeping), start))
+    }
+
+    /// The stream that an encoded message becomes; `None` if it is better sent in one frame.
+    fn stream_of(
+        &self,
+        plan: &Plan,
+        (kind, len): (Kind, usize),
+        id: u32,
+        chunk: Option<usize>,
+    ) -> Option<(Setting, Stream)> {
+        let setting = plan.of_stream(kind, &self.table)?;
+        let preferred = || self.chunk(len).filter(|_| self.prefers_streams);
+        let chunk = chunk.or_else(preferred).or_else(|| self.decider.chunk(plan, kind, len))?;
+        Some((setting, Stream::new(id, (setting.id(), setting.number), kind, len, chunk)?))
     }
 
     /// A part of a message.

@@ -46,7 +46,7 @@ pub(crate) fn send(engine: &Engine, peer: u32, tag: i32, raw: &[u8]) -> Vec<u8> 
 /// The same in chunks, if it is long.
 pub(crate) fn send_long(engine: &Engine, peer: u32, tag: i32, raw: &[u8]) -> Vec<Vec<u8>> {
     let considered = engine.consider(None, Kind::F64, Destination::OtherNode, raw.len()).unwrap();
-    match engine.begin(considered.on(Channel { peer, context: 0, tag }), raw, 7, CHUNK) {
+    match engine.begin(considered.on(Channel { peer, context: 0, tag }), raw, 7, Some(CHUNK)) {
         Outgoing::Raw => vec![raw.to_vec()],
         Outgoing::Frame(frame) => vec![frame.to_vec()],
         Outgoing::Stream(head, mut tail) => {

@@ -102,8 +102,7 @@ fn start_encoded(
 ) -> Option<Started> {
     let (len, message) = (candidate.len, &candidate.message);
     let start_frame = |frame| send(mode, frame, message);
-    let chunk = shim.engine.chunk(len);
-    let Some((chunk, id)) = chunk.and_then(|chunk| Some((chunk, shim.streams.admit(len, by.waits)?))) else {
+    let Some(id) = shim.engine.chunk(len).and_then(|_| shim.streams.admit(len, by.waits)) else {
         return shim.frame(candidate).map(start_frame);
     };
     let start = |outgoing, raw: &Raw<'_>| match outgoing {
@@ -115,10 +114,10 @@ fn start_encoded(
         }
     };
     let whole =
-        |considered, bytes: &[u8]| start(shim.engine.begin(considered, bytes, id, chunk), &Raw::Bytes(bytes));
+        |considered, bytes: &[u8]| start(shim.engine.begin(considered, bytes, id, None), &Raw::Bytes(bytes));
     let encode = |considered, raw: Raw<'_>| match &raw {
         Raw::Bytes(bytes) => whole(considered, bytes),
-        Raw::Elements(elements) => match shim.engine.begin_pieces(considered, elements, id, chunk) {
+        Raw::Elements(elements) => match shim.engine.begin_pieces(considered, elements, id, None) {
             Ok(outgoing) => start(outgoing, &raw),
             Err(considered) => whole(considered, &shim.packed(&message.span, len).ok()?),
         },

@@ -152,7 +152,7 @@ fn make_engine(world: &World, settings: &Settings, private: &Private) -> Result<
         }
     };
     let rank = usize::try_from(world.rank).map_err(|_| ERR_INTERN)?;
-    let mut messages = Messages { comm: private.comm, out: Vec::new(), into: Vec::new() };
+    let mut messages = Messages { comm: private.comm, bytes: Vec::new() };
     let engine = Engine::start(settings, &world.nodes, world.place, rank, say, &mut messages)?;
     let size = u32::try_from(world.nodes.len()).map_err(|_| ERR_INTERN)?;
     let engine = engine.with_memory(settings, u32::try_from(rank).map_err(|_| ERR_INTERN)?, size);
@@ -325,25 +325,30 @@ pub(crate) fn committing(datatype: Out<MPI_Datatype>, pass: impl FnOnce() -> c_i
 /// Sends the messages that measure the network, over a communicator of all ranks that has no other traffic.
 pub(crate) struct Messages {
     comm: MPI_Comm,
-    out: Vec<u8>,
-    into: Vec<u8>,
+    bytes: Vec<u8>,
+}
+
+impl Messages {
+    fn channel(&self, peer: usize) -> Result<Channel, c_int> {
+        let peer = c_int::try_from(peer).map_err(|_| ERR_INTERN)?;
+        Ok(Channel { comm: self.comm, peer, tag: 0 })
+    }
 }
 
 impl Exchange for Messages {
     type Error = c_int;
 
-    fn exchange(&mut self, to: usize, from: usize, len: usize) -> Result<(), c_int> {
-        let int = |number: usize| c_int::try_from(number).map_err(|_| ERR_INTERN);
-        let (to, from) = (int(to)?, int(from)?);
-        self.out.resize(len, 0x5a);
-        self.into.resize(len, 0);
-        let with = |peer| Channel { comm: self.comm, peer, tag: 0 };
-        // SAFETY: both buffers have `len` bytes, and live until both messages are complete, or the job ends.
-        let (receive, send) = unsafe {
-            (with(from).receive(self.into.as_mut_ptr(), len), with(to).send(self.out.as_ptr(), len, false))
-        };
-        fatal::await_all(receive);
-        fatal::await_all(send);
+    fn send(&mut self, to: usize, len: usize) -> Result<(), c_int> {
+        self.bytes.resize(len, 0x5a);
+        // SAFETY: a buffer of `len` bytes that lives until the message is sent, or the job ends.
+        fatal::await_all(unsafe { self.channel(to)?.send(self.bytes.as_ptr(), len, false) });
+        Ok(())
+    }
+
+    fn receive(&mut self, from: usize, len: usize) -> Result<(), c_int> {
+        self.bytes.resize(len, 0x5a);
+        // SAFETY: as above.
+        fatal::await_all(unsafe { self.channel(from)?.receive(self.bytes.as_mut_ptr(), len) });
         Ok(())
     }
 

@@ -166,7 +166,7 @@ impl Block {
             let begun = waiting::coding(|| {
                 let to = group.peers.spread.farthest();
                 let considered = shim.engine.consider(group.strategy, kind, to, self.len)?;
-                Some(shim.engine.begin(considered, raw, id, self.chunk))
+                Some(shim.engine.begin(considered, raw, id, Some(self.chunk)))
             });
             if let Some(Outgoing::Stream(head, tail)) = begun {
                 self.wires.push_back(Rc::new(head));
