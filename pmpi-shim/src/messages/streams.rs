@@ -25,6 +25,8 @@ const SPARE: usize = 1 << 20;
 
 /// The started send of a chunk.
 struct Send {
+    /// Bytes of the tail that were started before it.
+    before: usize,
     /// Whether it is complete only when the chunk has been received.
     synchronous: bool,
     request: MPI_Request,

@@ -18,6 +18,8 @@ pub(crate) struct Departing {
     held: VecDeque<(Buffer, Counted)>,
     /// The chunks that have been started, without those whose sends are known to be complete.
     under_way: VecDeque<Send>,
+    /// Bytes started since the last synchronous chunk.
+    unconfirmed: usize,
     /// Whether the last chunk has been encoded.
     ends: bool,
     /// Counts the message among those that may go ahead of their receiver.
@@ -42,6 +44,15 @@ enum State {
     Over,
 }
 
+/// A call that waits sends a chunk synchronously whenever it has started this number of bytes. Open MPI over TCP calls any other chunk sent at once,
+/// and queues any number of them for a connection. What it answers there, such as that it has matched a synchronous chunk of the other rank, goes
+/// after the whole queue. So with long queues two ranks that send to each other would send one after the other.
+const CONFIRMED: usize = 1 << 20;
+
+/// Bytes that such a call starts from the first pending chunk on: more wait in the memory of both MPIs, with fewer a link of 1 Gbit/s is idle at times
+/// (`benches/record/streams.txt` has other windows).
+const WINDOW: usize = 4 << 20;
+
 impl Departing {
     /// Starts a stream of the message `raw` to rank `dest` of the world. `start_head` starts its head in the mode of the message. `meanwhile` is
     /// called between chunks. `holds`: the call does not return before the stream is complete, so chunks need not be started before the network is
@@ -65,6 +76,7 @@ impl Departing {
             head,
             held: VecDeque::new(),
             under_way: VecDeque::new(),
+            unconfirmed: 0,
             ends: false,
             ahead,
             started: 0,
@@ -106,36 +118,46 @@ impl Departing {
     /// Starts all chunks.
     fn start_held(&mut self) {
         while let Some(held) = self.held.pop_front() {
-            self.send(held);
+            self.send(held, false);
         }
     }
 
-    /// Starts the chunks that are due: a few, and all once the head has been matched.
+    /// Starts the chunks that the network is ready for.
     fn start_due(&mut self) {
         let is_due = |stream: &Self| match stream.state {
             State::Waiting => stream.started < AHEAD,
-            State::Matched(_) => true,
+            State::Matched(_) => {
+                stream.under_way.front().is_none_or(|first| stream.started - first.before < WINDOW)
+            }
             State::Over => false,
         };
         while is_due(self)
             && let Some(held) = self.held.pop_front()
         {
-            self.send(held);
+            // A head that fails leaves no chunk that is never received.
+            self.send(held, self.is_matched());
         }
     }
 
     /// Starts a chunk. The last one of the stream is sent synchronously, since an MPI calls a short message sent when it has copied it: if a program
-    /// went on computing then, chunks would stay where they are until its next call.
-    fn send(&mut self, (chunk, kept): (Buffer, Counted)) {
-        let synchronous = self.ends && self.held.is_empty();
+    /// went on computing then, chunks would stay where they are until its next call. If the call `confirms` what has been received, so are some
+    /// before it.
+    fn send(&mut self, (chunk, kept): (Buffer, Counted), confirms: bool) {
+        let is_last = self.ends && self.held.is_empty();
+        self.unconfirmed += chunk.len();
+        let synchronous = is_last || confirms && self.unconfirmed >= CONFIRMED;
+        if synchronous {
+            self.unconfirmed = 0;
+        }
         let start = Instant::now();
         let to = self.all.channel(self.id, self.dest);
         // SAFETY: the chunk is kept with the request until that completes.
         let started = unsafe { to.send(chunk.as_ptr(), chunk.len(), synchronous) };
         let request = started.unwrap_or_else(|code| cannot_go_on(code));
         self.stalled += self.all.patience.stalled(chunk.len(), start.elapsed());
+        let before = self.started;
         self.started += chunk.len();
-        self.under_way.push_back(Send { synchronous, request, _chunk: chunk, _kept: kept });
+        self.under_way.push_back(Send { before, synchronous, request, _chunk: chunk, _kept: kept });
     }
 
     /// Advances the stream, whose head has this request; returns whether chunks have left.
