@@ -249,7 +249,7 @@ fn pinning(rank: &str) -> String {
 }
 
 /// The processors that this process may use; empty if unknown.
-fn processors() -> Vec<usize> {
+pub(crate) fn processors() -> Vec<usize> {
     let allowed = sched_getaffinity(Pid::from_raw(0)).unwrap_or_default();
     (0..CpuSet::count()).filter(|&cpu| allowed.is_set(cpu) == Ok(true)).collect()
 }

@@ -2,18 +2,18 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::Duration;
 
 use crate::error::Error;
+use crate::job::processors;
 use crate::names::{NETNS_ETC, Tag, address, host};
 use crate::process::{call, end, wait_until};
 use crate::rate::Rate;
 
 /// Neighbour discovery and similar traffic would count as bytes of the job. The machine's congestion control is inherited, and BBR is slow after short
 /// messages; a namespace may not choose CUBIC where the machine's is another.
-const SETTINGS: &str = "cd /proc/sys/net; f=ipv6/conf/default/disable_ipv6; [ ! -e $f ] || echo 1 >$f; \
-    f=ipv4/tcp_congestion_control; [ ! -e $f ] || echo reno >$f";
+const SETTINGS: &str = "set -e; cd /proc/sys/net; f=ipv6/conf/default/disable_ipv6; [ ! -e $f ] || echo 1 >$f; \
+    f=ipv4/tcp_congestion_control; [ ! -w $f ] || echo reno >$f";
 
 /// The maximum time a packet may be queued before it is dropped. TCP keeps its own queue far below this.
 const QUEUE: &str = "50ms";
@@ -46,11 +46,13 @@ pub(crate) fn raise(tag: Tag, nodes: usize, rate: Option<Rate>) -> Result<(), Er
 }
 
 /// Lets one processor receive all packets of a node's interface. Otherwise each is received on the processor that sent it or whose timer released it,
-/// and they overtake each other.
+/// and they overtake each other. Kernels without this setting are left as they are.
 fn steer(namespace: &str, interface: &str, node: usize) -> Result<(), Error> {
-    let processors = thread::available_parallelism().map_or(1, usize::from).min(32);
-    let script =
-        format!("echo {:x} >/sys/class/net/{interface}/queues/rx-0/rps_cpus", 1_u32 << (node % processors));
+    let processors = processors();
+    let Some(processor) = processors.get(node % processors.len().max(1)) else { return Ok(()) };
+    // Groups of 32 bits, the highest first.
+    let mask = format!("{:x}{}", 1_u32 << (processor % 32), ",0".repeat(processor / 32));
+    let script = format!("f=/sys/class/net/{interface}/queues/rx-0/rps_cpus; [ ! -w $f ] || echo {mask} >$f");
     call("ip", &["netns", "exec", namespace, "/bin/sh", "-c", &script]).map(drop)
 }
 

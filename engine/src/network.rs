@@ -26,7 +26,7 @@ const LONG_ROUNDS: usize = 5;
 /// The minimum time of a message that shows the bandwidth: this one, and this number of latencies. Longer messages are not more exact: their times
 /// depend on when the ranks of a core take turns.
 const ENOUGH: Duration = Duration::from_micros(400);
-const LATENCIES: f64 = 4.0;
+const LATENCIES: f64 = 8.0;
 
 /// The messages of a measurement, over any message layer.
 pub trait Exchange {
@@ -66,8 +66,8 @@ pub fn by_node(nodes: &[i32]) -> Vec<Vec<usize>> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
     /// The ranks to which it sends and from which it receives: those at the same index on the next and on the previous node. Only nodes with at least
-    /// half as many ranks as the fullest one take part, or all nodes if only one has. `None`: this node does not take part, or another one has no
-    /// such index.
+    /// half as many ranks as the fullest one take part, or all nodes if only one has, and an even number of them, since they take turns. `None`: this
+    /// node does not take part, or another one has no such index.
     pub partners: Option<(usize, usize)>,
     /// Whether it sends first, then receives: every second node does.
     pub leads: bool,
@@ -88,7 +88,8 @@ impl Part {
         }
         // A rank alone gets more than its share of a full node.
         let full: Vec<_> = all.iter().filter(|ranks| 2 * ranks.len() >= most).cloned().collect();
-        let nodes = if full.len() < 2 { all } else { full };
+        let mut nodes = if full.len() < 2 { all } else { full };
+        nodes.truncate(nodes.len() & !1);
         let fewest = nodes.iter().map(Vec::len).min()?;
         let (count, crowd) = (nodes.len(), most as f64 / fewest as f64);
         let measuring = fewest * count;
@@ -232,9 +233,16 @@ mod tests {
     fn ranks_of_the_same_place_are_partners() {
         let partners = |part: &Option<Part>| part.and_then(|part| part.partners);
         let even = parts(&[0, 0, 2, 2, 4, 4]);
-        let expected = [(2, 4), (3, 5), (4, 0), (5, 1), (0, 2), (1, 3)].map(Some);
-        assert_eq!(even.iter().map(partners).collect::<Vec<_>>(), expected);
-        assert!(even.iter().flatten().all(|part| (part.measuring, part.crowd) == (6, 1.0)));
+        let expected = [Some((2, 2)), Some((3, 3)), Some((0, 0)), Some((1, 1)), None, None];
+        assert_eq!(even.iter().map(partners).collect::<Vec<_>>(), expected, "an even number of nodes");
+        assert!(even.iter().flatten().all(|part| (part.measuring, part.crowd) == (4, 1.0)));
+        let four = parts(&[0, 1, 2, 3]);
+        let expected = [(1, 3), (2, 0), (3, 1), (0, 2)].map(Some);
+        assert_eq!(four.iter().map(partners).collect::<Vec<_>>(), expected);
+        assert_eq!(
+            four.iter().flatten().map(|part| part.leads).collect::<Vec<_>>(),
+            [true, false, true, false]
+        );
         let uneven = parts(&[0, 0, 0, 3]);
         assert_eq!(uneven.iter().map(partners).collect::<Vec<_>>(), [Some((3, 3)), None, None, Some((0, 0))]);
         assert!(uneven.iter().flatten().all(|part| (part.measuring, part.crowd) == (2, 3.0)));
@@ -340,11 +348,11 @@ mod tests {
             }
         }
         let part = Part { partners: Some((1, 2)), leads: true, measuring: 1, crowd: 1.0 };
-        for micros in [0, 20, 60, 120, 190] {
+        for micros in [0, 20, 60, 120, 190, 300, 390] {
             let mut messages = Steady(1000 * micros, 0);
             measure(&part, &mut messages).unwrap();
             let sent = messages.1 - SHORT * SHORT_ROUNDS as usize;
-            // Only exchanges that are too short show nothing; then more is sent.
+            // Only messages that are too short show nothing; then more is sent.
             assert!((MOST / 2..=MOST).contains(&sent), "{micros} {sent}");
         }
     }

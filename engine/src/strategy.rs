@@ -29,7 +29,7 @@ impl Strategy {
         matches!(self, Self::Adaptive | Self::Measure)
     }
 
-    /// Whether it decides by the speed of the network.
+    /// Whether a decision depends on the speed of the network: for a codec, or for chunks.
     #[must_use]
     pub fn needs_link(self) -> bool {
         self != Self::Off

@@ -5,7 +5,8 @@
 mod support;
 
 use mpress::{
-    Codec, CodecId, Destination, Engine, FLOOR, HEADER_LEN, Kind, Outgoing, Strategy, Stream, frame_len,
+    Codec, CodecId, Destination, Engine, FLOOR, HEADER_LEN, Kind, Outgoing, Pieces, Settings, Strategy,
+    Stream, Streams, frame_len, selector::Link,
 };
 use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq, proptest};
 use std::mem::MaybeUninit;
@@ -223,4 +224,58 @@ fn a_stream_within_blocks_or_a_stream_is_refused() {
         assert!(head.len() == frame_len(payload.len()) && head.len() > HEADER_LEN);
         assert!(receive(&engine, &head).is_err());
     }
+}
+
+/// A message of which parts are produced on demand.
+struct Parts<'a>(&'a [u8]);
+
+impl Pieces for Parts<'_> {
+    fn fill(&self, range: Range<usize>, out: &mut [u8]) -> bool {
+        self.0.get(range).map(|part| out.copy_from_slice(part)).is_some()
+    }
+}
+
+/// What an engine makes of a long message on a link of this bandwidth, whole and from pieces: the length of chunks, or 0 for one frame.
+fn way(streams: Streams, mb_s: f64) -> [usize; 2] {
+    let settings = Settings { streams, ..Settings::default() };
+    let engine = new().with_streams(&settings);
+    engine.set_link(Link { latency_us: 10.0, bandwidth_mb_s: mb_s });
+    let raw = message(1 << 20, true);
+    [false, true].map(|is_whole| {
+        let strategy = Some(Strategy::Fixed(balanced()));
+        let considered = engine.consider(strategy, Kind::F64, Destination::OtherNode, raw.len()).unwrap();
+        let outgoing = match is_whole {
+            true => engine.begin(considered, &raw, 7, None),
+            false => engine.begin_pieces(considered, &Parts(&raw), 7, None).unwrap(),
+        };
+        match outgoing {
+            Outgoing::Raw => panic!("not compressed"),
+            Outgoing::Frame(frame) => {
+                assert_eq!(receive(&engine, &frame), Ok(raw.clone()));
+                0
+            }
+            Outgoing::Stream(head, mut tail) => {
+                let chunk = tail.stream().range(0).len();
+                let mut messages = vec![head.to_vec()];
+                while let Some(range) = tail.due() {
+                    let next = match is_whole {
+                        true => engine.next_chunk(&mut tail, &raw[range]),
+                        false => engine.next_piece(&mut tail, &Parts(&raw)),
+                    };
+                    messages.push(next.unwrap().to_vec());
+                }
+                assert_eq!(reassemble(&engine, &messages), Ok(raw.clone()));
+                chunk
+            }
+        }
+    })
+}
+
+#[test]
+fn long_messages_go_the_faster_way() {
+    let [slow, pieces] = way(Streams::Auto, 100.0);
+    assert!(slow == pieces && (1..=63 << 10).contains(&slow), "{slow} {pieces}");
+    assert_eq!(way(Streams::Auto, 20_000.0), [0, 0], "one frame");
+    assert_eq!(way(Streams::Off, 100.0), [0, 0]);
+    assert_eq!(way(Streams::From(4096), 20_000.0), [63 << 10; 2], "as the settings say");
 }

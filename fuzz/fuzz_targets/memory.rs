@@ -33,7 +33,7 @@ impl Message {
         let raw = field(tag, step, len);
         let considered = engine.consider(None, Kind::F64, Destination::OtherNode, len).expect("a strategy");
         let considered = considered.on(Channel { peer, context: 0, tag });
-        let (wire, tail) = match engine.begin(considered, &raw, step as u32, CHUNK) {
+        let (wire, tail) = match engine.begin(considered, &raw, step as u32, Some(CHUNK)) {
             Outgoing::Raw => (raw.clone(), None),
             Outgoing::Frame(frame) => (frame.to_vec(), None),
             Outgoing::Stream(head, tail) => (head.to_vec(), Some(tail)),

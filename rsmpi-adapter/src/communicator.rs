@@ -41,9 +41,8 @@ impl CompressedCommunicator {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Heuristics are read if the settings name a folder. Otherwise the network is measured, which takes some milliseconds, if the strategy
-    /// learns and all nodes have the same number of ranks. If there is nothing to gain, for example on a single node, nothing is
-    /// compressed.
+    /// Heuristics are read if the settings name a folder. The network is measured, which takes some milliseconds, unless the strategy is `off` or
+    /// all ranks are on one node. If there is nothing to gain, for example on a single node, nothing is compressed.
     ///
     /// # Errors
     /// [`Error::Disagreement`] on every rank if settings or versions differ; [`Error::InterCommunicator`]; [`Error::Settings`] on a rank whose

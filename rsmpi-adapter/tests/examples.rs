@@ -12,8 +12,12 @@ use mpress_cluster::{Launcher, Mpi};
 use support::{Rig, nodes};
 
 /// Sends frames wherever they are shorter, also within a node.
-const FRAMED: [(&str, &str); 2] =
-    [("MPRESS_SAME_NODE", "compress"), ("MPRESS_STRATEGY", "fixed:diffpack-balanced")];
+/// Everything is compressed, and what is long goes in chunks, however fast the network.
+const FRAMED: [(&str, &str); 3] = [
+    ("MPRESS_SAME_NODE", "compress"),
+    ("MPRESS_STRATEGY", "fixed:diffpack-balanced"),
+    ("MPRESS_STREAMS", "131072"),
+];
 
 /// Number of output lines, by number of ranks.
 type Lines = fn(usize) -> usize;
@@ -127,7 +131,7 @@ fn semantics_between_nodes() {
     // MPICH spins while it waits, so with more ranks than cores it takes minutes.
     if rig.mpi == Mpi::OpenMpi {
         let Some(cluster) = nodes(2) else { return };
-        let both = [("MPRESS_SAME_NODE", "compress"), FRAMED[1]];
+        let both = [("MPRESS_SAME_NODE", "compress"), FRAMED[1], FRAMED[2]];
         rig.run(Launcher::Cluster(&cluster), 2, &["semantics", "framed"], 1, &both);
     }
 }

@@ -34,7 +34,7 @@ impl Transfer {
         match self {
             Self::Pipelined { chunk, from } if len >= from => {
                 let raw = (0.875 * chunk as f64 / fraction.max(0.1)) as usize;
-                Some(raw.clamp(chunk, 4 * chunk).min(len / 4).next_multiple_of(8))
+                Some(raw.clamp(chunk, chunk.saturating_mul(4)).min(len / 4).next_multiple_of(8))
             }
             _ => None,
         }

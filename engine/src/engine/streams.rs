@@ -77,7 +77,7 @@ impl Tail {
 }
 
 impl Engine {
-    /// Configures the engine for a layer that sends messages in chunks if [`chunk`](Self::chunk) advises it, according to these settings.
+    /// Configures the engine for a layer that may send messages in chunks ([`begin`](Self::begin)), according to these settings.
     #[must_use]
     pub fn with_streams(self, settings: &Settings) -> Self {
         let streams = match settings.streams {
@@ -131,7 +131,7 @@ impl Engine {
         chunk: Option<usize>,
     ) -> Result<Outgoing, Considered> {
         let Considered { kind, to, len, channel, .. } = considered;
-        let sampled = chunk.unwrap_or(CHUNK);
+        let sampled = chunk.or_else(|| self.preferred(len)).unwrap_or(CHUNK);
         if !considered.is_sent() || len <= sampled {
             return Err(considered);
         }
@@ -142,8 +142,11 @@ impl Engine {
             return Ok(Outgoing::Raw);
         }
         let Some((setting, stream)) = self.stream_of(&plan, (kind, len), id, chunk) else {
-            let frame =
-                self.piece(pieces, 0..len).and_then(|raw| self.finish(plan, &raw, (kind, to, channel)));
+            let Some(raw) = self.piece(pieces, 0..len) else {
+                self.report(&plan, (kind, to, len), None, (len, Duration::ZERO));
+                return Ok(Outgoing::Raw);
+            };
+            let frame = self.finish(plan, &raw, (kind, to, channel));
             return Ok(frame.map_or(Outgoing::Raw, Outgoing::Frame));
         };
         let (start, chunk) = (Instant::now(), stream.range(0).len());
@@ -159,6 +162,11 @@ impl Engine {
         Ok(self.stream((stream, setting, plan, to), first.as_deref(), (channel, keeping), start))
     }
 
+    /// The length of the chunks that the settings want for each long message, whatever is expected of them.
+    fn preferred(&self, len: usize) -> Option<usize> {
+        self.chunk(len).filter(|_| self.prefers_streams)
+    }
+
     /// The stream that an encoded message becomes; `None` if it is better sent in one frame.
     fn stream_of(
         &self,
@@ -168,8 +176,12 @@ impl Engine {
         chunk: Option<usize>,
     ) -> Option<(Setting, Stream)> {
         let setting = plan.of_stream(kind, &self.table)?;
-        let preferred = || self.chunk(len).filter(|_| self.prefers_streams);
-        let chunk = chunk.or_else(preferred).or_else(|| self.decider.chunk(plan, kind, len))?;
+        // What a rule has chosen is not observed, so that its chunks may get longer on the wire than expected.
+        let faster = || {
+            let chunk = self.decider.chunk(plan, kind, len)?;
+            Some(if plan.is_rule() { chunk.min(CHUNK) } else { chunk })
+        };
+        let chunk = chunk.or_else(|| self.preferred(len)).or_else(faster)?;
         Some((setting, Stream::new(id, (setting.id(), setting.number), kind, len, chunk)?))
     }
 
