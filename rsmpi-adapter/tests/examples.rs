@@ -11,8 +11,7 @@ mod support;
 use mpress_cluster::{Launcher, Mpi};
 use support::{Rig, nodes};
 
-/// Sends frames wherever they are shorter, also within a node.
-/// Everything is compressed, and what is long goes in chunks, however fast the network.
+/// Sends frames wherever they are shorter, also within a node, and long messages in chunks, however fast the network.
 const FRAMED: [(&str, &str); 3] = [
     ("MPRESS_SAME_NODE", "compress"),
     ("MPRESS_STRATEGY", "fixed:diffpack-balanced"),
