@@ -26,7 +26,7 @@ pub(crate) type Candidates = [[Option<Offer>; CANDIDATES]; KINDS];
 const SHORTER: f32 = 0.3;
 const PART: f32 = 0.5;
 /// Observations reduce this hope. Each message of the level forgets this fraction of the observations, and half that fraction of the differences
-/// between times and heuristics.
+/// between its times and those of all codecs on this machine.
 const FORGOTTEN: f32 = 0.004;
 /// A codec is known while this much of an observation is left.
 const KNOWN: f32 = 0.5;
@@ -67,8 +67,8 @@ pub(crate) struct Cell {
     decode: Line,
     /// Compressed over raw bytes.
     fraction: f32,
-    /// Actual over expected times of encoding.
-    pace: f32,
+    /// Actual over expected times of encoding; `None` if none is known.
+    pace: Option<f32>,
     /// The number of observations, minus the forgotten ones.
     seen: f32,
     /// How many of the latest times in a row were more than [`TIMES`] the expected one, and the least of their paces.
@@ -84,7 +84,7 @@ impl Cell {
             None => (1.0, &UNKNOWN, &UNKNOWN),
         };
         let (encode, decode) = (Line::new(encode), Line::new(decode));
-        Self { encode, decode, fraction, pace: 1.0, seen: 0.0, late: (0, 0.0) }
+        Self { encode, decode, fraction, pace: None, seen: 0.0, late: (0, 0.0) }
     }
 
     /// Whether there was a recent observation.
@@ -92,33 +92,29 @@ impl Cell {
         self.seen >= KNOWN
     }
 
-    /// The expected time of encoding a message or a part of one, in nanoseconds.
-    #[inline]
-    pub(crate) fn encode_ns(&self, len: usize) -> f64 {
-        f64::from(self.pace * self.encode.ns(len))
-    }
-
     /// The weight of a new observation.
     fn weight(&self) -> f32 {
         WEIGHT.max(1.0 / (1.0 + self.seen))
     }
 
-    /// Records the time of encoding a message of this length.
-    fn took(&mut self, len: usize, ns: f64) {
+    /// Records the time of encoding a message of this length, on a machine of this pace, which follows.
+    fn took(&mut self, len: usize, ns: f64, machine: &mut f32) {
         let new = ns as f32 / self.encode.ns(len);
+        let (weight, most) = (self.weight(), if self.seen < 1.0 { FIRST_TIMES } else { TIMES });
+        let pace = self.pace.get_or_insert(*machine);
+        follow(machine, new, WEIGHT, TIMES);
         self.late = match self.late {
-            _ if new <= TIMES * self.pace => (0, 0.0),
+            _ if new <= TIMES * *pace => (0, 0.0),
             (0, _) => (1, new),
             (late, least) => (late + 1, least.min(new)),
         };
         if self.late.0 == LATE {
-            let least = self.late.1.max(self.pace);
-            follow(&mut self.pace, least, 1.0, f32::MAX);
+            let least = self.late.1.max(*pace);
+            follow(pace, least, 1.0, f32::MAX);
             self.late = (0, 0.0);
             return;
         }
-        let (weight, most) = (self.weight(), if self.seen < 1.0 { FIRST_TIMES } else { TIMES });
-        follow(&mut self.pace, new, weight, most);
+        follow(pace, new, weight, most);
     }
 
     /// Counts an observation.
@@ -128,9 +124,11 @@ impl Cell {
 
     /// Forgets this fraction of the observations. A call, so that a loop over cells is short code.
     #[inline(never)]
-    fn forget(&mut self, part: f32) {
+    fn forget(&mut self, part: f32, machine: f32) {
         self.seen = if self.seen > FORGOTTEN { self.seen * (1.0 - part) } else { 0.0 };
-        self.pace += part / 2.0 * (1.0 - self.pace);
+        if let Some(pace) = &mut self.pace {
+            *pace += part / 2.0 * (machine - *pace);
+        }
     }
 
     /// The expected fraction of a message, at least `shortest`, the fraction that the shortest frame has. `hoped` makes it smaller; the effect
@@ -152,8 +150,11 @@ pub(crate) struct Table {
     /// No frame is shorter than this, in bytes.
     pub(crate) shortest_frame: usize,
     pub(crate) candidates: Candidates,
-    /// Actual over expected times of decoding. Only the sender of a message knows its level.
-    decode_pace: [[f32; CANDIDATES]; KINDS],
+    /// Actual over expected times of decoding, if known. Only the sender of a message knows its level.
+    decode_pace: [[Option<f32>; CANDIDATES]; KINDS],
+    /// Actual over expected times of encoding with any codec: the machine is faster or slower than that of the heuristics. What has not been observed is
+    /// assumed to differ by as much.
+    machine: f32,
 }
 
 impl Table {
@@ -174,7 +175,8 @@ impl Table {
             candidates,
             shortest_frame: 0,
             cells: Box::new(cells),
-            decode_pace: [[1.0; CANDIDATES]; KINDS],
+            decode_pace: [[None; CANDIDATES]; KINDS],
+            machine: 1.0,
         }
     }
 
@@ -207,14 +209,21 @@ impl Table {
     #[inline(never)]
     pub(crate) fn expected(&self, kind: Kind, level: Level, at: usize, len: usize, hope_ns: f64) -> Packed {
         let cell = self.cell(kind, level, at);
-        let (encode_ns, decode_ns) = (cell.encode_ns(len), self.decode_ns_at(kind, level, at, len));
+        let (encode_ns, decode_ns) = (self.encode_ns(cell, len), self.decode_ns_at(kind, level, at, len));
         let fraction = cell.fraction(self.shortest_fraction(len), encode_ns + decode_ns < hope_ns);
         Packed { fraction, encode_ns, decode_ns }
     }
 
+    /// The expected time of encoding a message or a part of one, in nanoseconds.
+    #[inline]
+    pub(crate) fn encode_ns(&self, cell: &Cell, len: usize) -> f64 {
+        f64::from(cell.pace.unwrap_or(self.machine) * cell.encode.ns(len))
+    }
+
     #[inline]
     fn decode_ns_at(&self, kind: Kind, level: Level, at: usize, len: usize) -> f64 {
-        f64::from(self.decode_pace[kind as usize][at] * self.cell(kind, level, at).decode.ns(len))
+        let pace = self.decode_pace[kind as usize][at].unwrap_or(self.machine);
+        f64::from(pace * self.cell(kind, level, at).decode.ns(len))
     }
 
     /// The smallest fraction that a frame can have of a message of this length.
@@ -235,10 +244,10 @@ impl Table {
     /// Records a message of this level, which counts as this number of messages.
     #[inline]
     pub(crate) fn forget(&mut self, kind: Kind, level: Level, messages: u16) {
-        let part = FORGOTTEN * f32::from(messages);
+        let (part, machine) = (FORGOTTEN * f32::from(messages), self.machine);
         black_box(&mut self.cells[kind as usize][level as usize][..])
             .iter_mut()
-            .for_each(|cell| cell.forget(part));
+            .for_each(|cell| cell.forget(part, machine));
     }
 
     /// The expected time of decoding a message to `len` bytes, in nanoseconds; `None` if the codec is not a candidate.
@@ -264,7 +273,7 @@ impl Table {
         }
         cell.fraction += change;
         if let Some(ns) = ns {
-            cell.took(len, ns);
+            cell.took(len, ns, &mut self.machine);
         }
         cell.see();
         // If a codec does better or worse than expected, the same is expected of codecs never observed at this level.
@@ -278,7 +287,7 @@ impl Table {
     pub(crate) fn referred(&mut self, (kind, level, offer): (Kind, Level, Offer), len: usize, ns: f64) {
         let Some(at) = self.place(kind, offer) else { return };
         let cell = &mut self.cells[kind as usize][level as usize][at];
-        cell.took(len, ns);
+        cell.took(len, ns, &mut self.machine);
         if cell.is_known() {
             cell.see();
         }
@@ -288,7 +297,8 @@ impl Table {
     pub(crate) fn decoded(&mut self, kind: Kind, offer: Offer, len: usize, ns: f64) {
         let Some(at) = self.place(kind, offer) else { return };
         let expected = self.cell(kind, Level::Unknown, at).decode.ns(len);
-        follow(&mut self.decode_pace[kind as usize][at], ns as f32 / expected, WEIGHT, TIMES);
+        let pace = self.decode_pace[kind as usize][at].get_or_insert(self.machine);
+        follow(pace, ns as f32 / expected, WEIGHT, TIMES);
     }
 }
 
@@ -372,7 +382,23 @@ mod tests {
         // Of three, the last was also interrupted.
         [500e3, 700e3, 101e6].into_iter().for_each(|ns| encoded(&mut table, Level::Medium, 0.5, ns));
         assert!((4.0..7.0).contains(&pace(&table, Level::Medium)));
-        assert!((pace(&table, Level::High) - 1.0).abs() < 1e-3, "other levels are unaffected");
+        assert!(pace(&table, Level::High) < 5.0, "other levels are affected as by a slower machine");
+    }
+
+    #[test]
+    fn a_slower_machine_is_slower_for_what_was_not_observed() {
+        let mut table = table();
+        let expected = |table: &Table, level| {
+            let Packed { encode_ns, decode_ns, .. } = table.expected(KIND, level, 0, 100_000, 0.0);
+            [encode_ns, decode_ns].map(|ns| ns / 101e3)
+        };
+        (0..20).for_each(|_| encoded(&mut table, Level::Low, 0.5, 2.0 * 101e3));
+        for paces in [Level::Low, Level::High].map(|level| expected(&table, level)) {
+            assert!(paces.iter().all(|pace| (pace - 2.0).abs() < 0.1), "{paces:?}");
+        }
+        (0..20).for_each(|_| table.decoded(KIND, 1, 100_000, 101e3));
+        let [encode, decode] = expected(&table, Level::High);
+        assert!((encode - 2.0).abs() < 0.1 && (decode - 1.0).abs() < 0.1, "observed differently");
     }
 
     #[test]
