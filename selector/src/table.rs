@@ -373,16 +373,17 @@ mod tests {
 
     #[test]
     fn what_is_late_three_times_is_slow() {
-        let mut table = table();
+        let mut slow = table();
         let pace = |table: &Table, level| table.expected(KIND, level, 0, 100_000, 0.0).encode_ns / 101e3;
-        (0..2).for_each(|_| encoded(&mut table, Level::Low, 0.5, 4040e3));
-        assert!(pace(&table, Level::Low) < 6.0, "these may be interruptions");
-        encoded(&mut table, Level::Low, 0.5, 4040e3);
-        assert!((pace(&table, Level::Low) - 40.0).abs() < 0.1);
+        (0..2).for_each(|_| encoded(&mut slow, Level::Low, 0.5, 4040e3));
+        assert!(pace(&slow, Level::Low) < 6.0, "these may be interruptions");
+        encoded(&mut slow, Level::Low, 0.5, 4040e3);
+        assert!((pace(&slow, Level::Low) - 40.0).abs() < 0.1);
+        assert!(pace(&slow, Level::High) < 2.0, "of other levels, all codecs together tell");
         // Of three, the last was also interrupted.
+        let mut table = table();
         [500e3, 700e3, 101e6].into_iter().for_each(|ns| encoded(&mut table, Level::Medium, 0.5, ns));
         assert!((4.0..7.0).contains(&pace(&table, Level::Medium)));
-        assert!(pace(&table, Level::High) < 5.0, "other levels are affected as by a slower machine");
     }
 
     #[test]
