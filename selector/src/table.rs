@@ -97,12 +97,11 @@ impl Cell {
         WEIGHT.max(1.0 / (1.0 + self.seen))
     }
 
-    /// Records the time of encoding a message of this length, on a machine of this pace, which follows.
-    fn took(&mut self, len: usize, ns: f64, machine: &mut f32) {
+    /// Records the time of encoding a message of this length, on a machine of this pace.
+    fn took(&mut self, len: usize, ns: f64, machine: f32) {
         let new = ns as f32 / self.encode.ns(len);
         let (weight, most) = (self.weight(), if self.seen < 1.0 { FIRST_TIMES } else { TIMES });
-        let pace = self.pace.get_or_insert(*machine);
-        follow(machine, new, WEIGHT, TIMES);
+        let pace = self.pace.get_or_insert(machine);
         self.late = match self.late {
             _ if new <= TIMES * *pace => (0, 0.0),
             (0, _) => (1, new),
@@ -273,7 +272,8 @@ impl Table {
         }
         cell.fraction += change;
         if let Some(ns) = ns {
-            cell.took(len, ns, &mut self.machine);
+            cell.took(len, ns, self.machine);
+            follow(&mut self.machine, ns as f32 / cell.encode.ns(len), WEIGHT, TIMES);
         }
         cell.see();
         // If a codec does better or worse than expected, the same is expected of codecs never observed at this level.
@@ -287,7 +287,7 @@ impl Table {
     pub(crate) fn referred(&mut self, (kind, level, offer): (Kind, Level, Offer), len: usize, ns: f64) {
         let Some(at) = self.place(kind, offer) else { return };
         let cell = &mut self.cells[kind as usize][level as usize][at];
-        cell.took(len, ns, &mut self.machine);
+        cell.took(len, ns, self.machine);
         if cell.is_known() {
             cell.see();
         }
