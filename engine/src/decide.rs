@@ -286,11 +286,11 @@ impl Decider {
 
     /// The length of the chunks in which a message that this plan encodes is best sent; `None` if it is faster in one frame.
     pub(crate) fn chunk(&self, plan: &Plan, kind: Kind, len: usize) -> Option<usize> {
-        let level = match &plan.decided {
-            Decided::Rule => None,
-            Decided::Selector(decision) | Decided::Ras(decision) => decision.level(),
-        };
-        self.selector().chunk(kind, level.unwrap_or(Level::Unknown), plan.codec?, len)
+        match &plan.decided {
+            Decided::Rule => self.selector().chunk(kind, Level::Unknown, plan.codec?, len),
+            Decided::Selector(decision) => self.selector().chunk_of(decision),
+            Decided::Ras(decision) => self.ras().chunk_of(decision),
+        }
     }
 
     /// Reports that the part was encoded to `wire_len` bytes, and decides again about the message that begins with `raw`.

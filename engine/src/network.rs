@@ -125,7 +125,7 @@ fn measure_by<X: Exchange>(
         let long = train(&clock, part, messages, len)?;
         left -= len * LONG_ROUNDS;
         // All ranks compute the same numbers, and so take the same next step.
-        let sums = messages.sums([short, long])?;
+        let sums = messages.sums([short, long].map(|seconds| (seconds * 1e9) as u64))?;
         let [latency, time] = sums.map(|ns| ns as f64 * 1e-9 / part.measuring as f64);
         let enough = ENOUGH.as_secs_f64().max(LATENCIES * latency);
         let longest = left / LONG_ROUNDS;
@@ -148,13 +148,13 @@ fn growth(len: usize, lack: f64) -> usize {
     }
 }
 
-/// The time of a short message in nanoseconds: half of the median time of sending and receiving one.
+/// The time of a short message in seconds: half of the median time of sending and receiving one.
 fn latency<X: Exchange>(
     clock: &impl Fn(&X) -> Duration,
     part: &Part,
     messages: &mut X,
-) -> Result<u64, X::Error> {
-    let Some(partners) = part.partners else { return Ok(0) };
+) -> Result<f64, X::Error> {
+    let Some(partners) = part.partners else { return Ok(0.0) };
     let mut times = Vec::new();
     for _ in 0..SHORT_ROUNDS {
         let start = clock(messages);
@@ -162,19 +162,20 @@ fn latency<X: Exchange>(
             Partner::To(to) => messages.send(to, SHORT),
             Partner::From(from) => messages.receive(from, SHORT),
         })?;
-        times.push(clock(messages).saturating_sub(start) / 2);
+        times.push((clock(messages).saturating_sub(start) / 2).as_secs_f64());
     }
-    Ok(median(&mut times[1..]))
+    times.remove(0);
+    Ok(median(times))
 }
 
-/// The time of a long message in nanoseconds: the median time between two of several that arrive one after the other.
+/// The time of a long message in seconds: the median time between two of several that arrive one after the other.
 fn train<X: Exchange>(
     clock: &impl Fn(&X) -> Duration,
     part: &Part,
     messages: &mut X,
     len: usize,
-) -> Result<u64, X::Error> {
-    let Some(partners) = part.partners else { return Ok(0) };
+) -> Result<f64, X::Error> {
+    let Some(partners) = part.partners else { return Ok(0.0) };
     let mut arrived = Vec::new();
     in_turn(part.leads, partners, messages, |messages, partner| {
         for _ in 0..LONG_ROUNDS {
@@ -188,8 +189,8 @@ fn train<X: Exchange>(
         }
         Ok(())
     })?;
-    let mut times: Vec<_> = arrived.windows(2).skip(1).map(|pair| pair[1].saturating_sub(pair[0])).collect();
-    Ok(median(&mut times))
+    let between = arrived.windows(2).skip(1).map(|pair| pair[1].saturating_sub(pair[0]));
+    Ok(median(between.map(|time| time.as_secs_f64()).collect()))
 }
 
 /// Which partner it is.
@@ -212,13 +213,11 @@ fn in_turn<X: Exchange>(
     with(messages, second)
 }
 
-/// The median in nanoseconds. The minimum would be a message that had already arrived when this rank asked for it; the maximum one at which a rank was
-/// interrupted.
-fn median(times: &mut [Duration]) -> u64 {
-    times.sort_unstable();
-    let middle = times.get(times.len().saturating_sub(1) / 2..=times.len() / 2).unwrap_or(times);
-    let ns = middle.iter().sum::<Duration>() / u32::try_from(middle.len()).unwrap_or(1).max(1);
-    u64::try_from(ns.as_nanos()).unwrap_or(u64::MAX)
+/// The median; 0 if there are no values. The minimum would be a message that had already arrived when this rank asked for it; the maximum one at which a
+/// rank was interrupted.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
 #[cfg(test)]

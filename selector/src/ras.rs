@@ -69,6 +69,12 @@ impl Ras {
         decision
     }
 
+    /// The length of the chunks of a message, as for [`Selector::chunk_of`](crate::Selector::chunk_of).
+    #[must_use]
+    pub fn chunk_of(&self, decision: &Decision) -> Option<usize> {
+        self.costs.chunk(decision.cell()?, decision.len)
+    }
+
     /// Reports that the message was encoded with the chosen codec, to `wire_len` bytes in `ns` nanoseconds.
     pub fn encoded(&mut self, decision: &Decision, wire_len: usize, ns: f64) {
         let Some(cell) = decision.cell() else { return };

@@ -276,6 +276,12 @@ impl Selector {
         self.costs.chunk((kind, level, offer), len)
     }
 
+    /// The same for a decision to encode; `None` if the message is sent raw.
+    #[must_use]
+    pub fn chunk_of(&self, decision: &Decision) -> Option<usize> {
+        self.costs.chunk(decision.cell()?, decision.len)
+    }
+
     /// Reports that the message was encoded with the chosen codec, to `wire_len` bytes in `ns` nanoseconds. If that is shorter than the message, it
     /// was sent compressed, otherwise raw.
     pub fn encoded(&mut self, decision: &Decision, wire_len: usize, ns: f64) {

@@ -109,7 +109,9 @@ impl Engine {
             return Outgoing::Raw;
         }
         let mut plan = self.plan(considered, raw, |window| raw.get(window));
-        let Some((setting, stream)) = self.stream_of(&plan, (kind, len), id, chunk) else {
+        let setting = plan.of_stream(kind, &self.table);
+        let stream = setting.and_then(|setting| self.stream_of(setting, &plan, (kind, len), id, chunk));
+        let Some((setting, stream)) = setting.zip(stream) else {
             return self.finish(plan, raw, (kind, to, channel)).map_or(Outgoing::Raw, Outgoing::Frame);
         };
         let (start, chunk) = (Instant::now(), stream.range(0).len());
@@ -137,11 +139,11 @@ impl Engine {
         }
         let Some(first) = self.piece(pieces, 0..sampled) else { return Err(considered) };
         let mut plan = self.plan(considered, &first, |window| self.piece(pieces, window));
-        if plan.of_stream(kind, &self.table).is_none() {
+        let Some(setting) = plan.of_stream(kind, &self.table) else {
             self.counters.sent(kind, Err(plan.raw_reason()), to, len, len, Duration::ZERO);
             return Ok(Outgoing::Raw);
-        }
-        let Some((setting, stream)) = self.stream_of(&plan, (kind, len), id, chunk) else {
+        };
+        let Some(stream) = self.stream_of(setting, &plan, (kind, len), id, chunk) else {
             let Some(raw) = self.piece(pieces, 0..len) else {
                 self.report(&plan, (kind, to, len), None, (len, Duration::ZERO));
                 return Ok(Outgoing::Raw);
@@ -167,22 +169,22 @@ impl Engine {
         self.chunk(len).filter(|_| self.prefers_streams)
     }
 
-    /// The stream that an encoded message becomes; `None` if it is better sent in one frame.
+    /// The stream that a message becomes with this codec; `None` if it is better sent in one frame.
     fn stream_of(
         &self,
+        setting: Setting,
         plan: &Plan,
         (kind, len): (Kind, usize),
         id: u32,
         chunk: Option<usize>,
-    ) -> Option<(Setting, Stream)> {
-        let setting = plan.of_stream(kind, &self.table)?;
+    ) -> Option<Stream> {
         // What a rule has chosen is not observed, so that its chunks may get longer on the wire than expected.
         let faster = || {
             let chunk = self.decider.chunk(plan, kind, len)?;
             Some(if plan.is_rule() { chunk.min(CHUNK) } else { chunk })
         };
         let chunk = chunk.or_else(|| self.preferred(len)).or_else(faster)?;
-        Some((setting, Stream::new(id, (setting.id(), setting.number), kind, len, chunk)?))
+        Stream::new(id, (setting.id(), setting.number), kind, len, chunk)
     }
 
     /// A part of a message.

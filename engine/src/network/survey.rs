@@ -1,6 +1,6 @@
 //! A thorough measurement of the network, for `mpress calibrate`: messages of many lengths between two ranks, then between all ranks at the same time.
 
-use super::by_node;
+use super::{by_node, median};
 use std::time::Instant;
 
 /// The longest message measured; the others are shorter by powers of 4.
@@ -199,12 +199,6 @@ fn slowest_exchange<M: Messages>(
 fn meet<M: Messages>(messages: &mut M) -> Result<(), M::Error> {
     messages.share(0.0)?;
     messages.share(0.0).map(drop)
-}
-
-/// The median; 0 if there are no values.
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
 #[cfg(test)]
