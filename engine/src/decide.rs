@@ -11,7 +11,7 @@ use crate::strategy::Strategy;
 use crate::traffic::Passage;
 use mpress_codec::Kind;
 use mpress_selector::{
-    Admitted, Behaviour, Choice, Decision, Gain, Guided, Level, Link, Offer, Probe, Ras, Selector, Tally,
+    Admitted, Behaviour, Choice, Decision, Gain, Guided, Link, Offer, Probe, Ras, Selector, Tally,
     Thresholds, Transfer, TrialResult,
 };
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -100,6 +100,11 @@ impl Plan {
     /// Whether a strategy has decided by a rule, without regard to the cost.
     pub(crate) fn is_rule(&self) -> bool {
         matches!(self.decided, Decided::Rule)
+    }
+
+    /// Whether the selector has decided, which observes what codecs do.
+    pub(crate) fn is_observed(&self) -> bool {
+        matches!(self.decided, Decided::Selector(_))
     }
 
     /// The message refers to an earlier one. The Run-time Adaptive Strategy need not know: it only learns which lengths gain.
@@ -287,7 +292,7 @@ impl Decider {
     /// The length of the chunks in which a message that this plan encodes is best sent; `None` if it is faster in one frame.
     pub(crate) fn chunk(&self, plan: &Plan, kind: Kind, len: usize) -> Option<usize> {
         match &plan.decided {
-            Decided::Rule => self.selector().chunk(kind, Level::Unknown, plan.codec?, len),
+            Decided::Rule => self.selector().chunk(kind, plan.codec?, len),
             Decided::Selector(decision) => self.selector().chunk_of(decision),
             Decided::Ras(decision) => self.ras().chunk_of(decision),
         }

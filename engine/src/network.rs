@@ -125,7 +125,7 @@ fn measure_by<X: Exchange>(
         let long = train(&clock, part, messages, len)?;
         left -= len * LONG_ROUNDS;
         // All ranks compute the same numbers, and so take the same next step.
-        let sums = messages.sums([short, long].map(|seconds| (seconds * 1e9) as u64))?;
+        let sums = messages.sums([short, long].map(|seconds| (seconds * 1e9).round() as u64))?;
         let [latency, time] = sums.map(|ns| ns as f64 * 1e-9 / part.measuring as f64);
         let enough = ENOUGH.as_secs_f64().max(LATENCIES * latency);
         let longest = left / LONG_ROUNDS;
@@ -162,13 +162,13 @@ fn latency<X: Exchange>(
             Partner::To(to) => messages.send(to, SHORT),
             Partner::From(from) => messages.receive(from, SHORT),
         })?;
-        times.push((clock(messages).saturating_sub(start) / 2).as_secs_f64());
+        times.push(clock(messages).saturating_sub(start).as_secs_f64() / 2.0);
     }
-    times.remove(0);
-    Ok(median(times))
+    Ok(median(times.split_off(1)))
 }
 
-/// The time of a long message in seconds: the median time between two of several that arrive one after the other.
+/// The time of a long message in seconds: the median time between two of several that arrive one after the other. The least would be that of a message
+/// that had arrived before this rank asked for it; the greatest one at which a rank was interrupted.
 fn train<X: Exchange>(
     clock: &impl Fn(&X) -> Duration,
     part: &Part,
@@ -213,11 +213,11 @@ fn in_turn<X: Exchange>(
     with(messages, second)
 }
 
-/// The median; 0 if there are no values. The minimum would be a message that had already arrived when this rank asked for it; the maximum one at which a
-/// rank was interrupted.
+/// The median; 0 if there are no values.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(0.0)
+    let middle = values.get(values.len().saturating_sub(1) / 2..=values.len() / 2).unwrap_or(&values);
+    middle.iter().sum::<f64>() / middle.len().max(1) as f64
 }
 
 #[cfg(test)]

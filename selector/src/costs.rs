@@ -67,7 +67,7 @@ impl Costs {
         (decision, best)
     }
 
-    /// As for [`Selector::chunk`](crate::Selector::chunk).
+    /// As for [`Selector::chunk_of`](crate::Selector::chunk_of).
     pub(crate) fn chunk(&self, (kind, level, offer): (Kind, Level, Offer), len: usize) -> Option<usize> {
         let took = match self.table.place(kind, offer) {
             Some(at) => self.table.expected(kind, level, at, len, 0.0),

@@ -269,17 +269,18 @@ impl Selector {
         self.weigh(Admitted { kind, len }, message)
     }
 
-    /// The length in bytes of the chunks in which a message of this kind, level and length is best encoded with this codec, a multiple of 8; `None` if
-    /// it is faster as a whole. A codec that is not compared for this kind is taken for an unknown one, with the shortest chunks.
-    #[must_use]
-    pub fn chunk(&self, kind: Kind, level: Level, offer: Offer, len: usize) -> Option<usize> {
-        self.costs.chunk((kind, level, offer), len)
-    }
-
-    /// The same for a decision to encode; `None` if the message is sent raw.
+    /// The length in bytes of the chunks in which a message with this decision is best encoded, a multiple of 8; `None` if it is faster as a whole, or
+    /// sent raw.
     #[must_use]
     pub fn chunk_of(&self, decision: &Decision) -> Option<usize> {
         self.costs.chunk(decision.cell()?, decision.len)
+    }
+
+    /// The same for a message of this kind and length that others have decided to encode with this codec. A codec that is not compared for this kind is
+    /// taken for an unknown one, with the shortest chunks.
+    #[must_use]
+    pub fn chunk(&self, kind: Kind, offer: Offer, len: usize) -> Option<usize> {
+        self.costs.chunk((kind, Level::Unknown, offer), len)
     }
 
     /// Reports that the message was encoded with the chosen codec, to `wire_len` bytes in `ns` nanoseconds. If that is shorter than the message, it

@@ -57,6 +57,20 @@ fn the_run_time_adaptive_strategy_goes_by_heuristics_and_a_window() {
 }
 
 #[test]
+fn it_uses_chunks_where_its_heuristics_expect_them_to_be_faster() {
+    let transfer = Transfer::Pipelined { chunk: 63 << 10, from: 128 << 10 };
+    let message = vec![0x5a_u8; 1 << 20];
+    let mut serial = ras(118.0);
+    let decision = serial.decide(Kind::F64, &message);
+    assert_eq!(serial.chunk_of(&decision), None);
+    serial.set_transfer(transfer);
+    let chunk = serial.chunk_of(&decision).unwrap();
+    assert!((63 << 10..126 << 10).contains(&chunk), "a fraction of two thirds: {chunk}");
+    let raw = ras(50_000.0).decide(Kind::F64, &message);
+    assert_eq!((raw.choice, serial.chunk_of(&raw)), (Choice::Raw, None));
+}
+
+#[test]
 fn sizes_that_do_not_gain_shut_and_open_again() {
     let (mut ras, message) = (ras(50.0), vec![0; 1 << 26]);
     for len in [1024, 1536, 1 << 26] {

@@ -178,10 +178,10 @@ impl Engine {
         id: u32,
         chunk: Option<usize>,
     ) -> Option<Stream> {
-        // What a rule has chosen is not observed, so that its chunks may get longer on the wire than expected.
+        // What is not observed may get longer on the wire than expected.
         let faster = || {
             let chunk = self.decider.chunk(plan, kind, len)?;
-            Some(if plan.is_rule() { chunk.min(CHUNK) } else { chunk })
+            Some(if plan.is_observed() { chunk } else { chunk.min(CHUNK) })
         };
         let chunk = chunk.or_else(|| self.preferred(len)).or_else(faster)?;
         Stream::new(id, (setting.id(), setting.number), kind, len, chunk)
