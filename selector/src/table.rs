@@ -112,7 +112,8 @@ impl Cell {
             self.pace = Some(self.late.1.max(now).min(SLOWEST));
             self.late = (0, 0.0);
         } else {
-            follow(&mut self.pace, new, self.weight(), machine);
+            let weight = self.weight();
+            follow(&mut self.pace, new, weight, machine);
         }
     }
 
