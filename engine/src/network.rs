@@ -229,6 +229,13 @@ mod tests {
     }
 
     #[test]
+    fn medians() {
+        let medians =
+            [vec![], vec![3.0], vec![4.0, 1.0], vec![9.0, 1.0, 2.0], vec![1.0, 2.0, 4.0, 9.0]].map(median);
+        assert_eq!(medians, [0.0, 3.0, 2.5, 2.0, 3.0]);
+    }
+
+    #[test]
     fn ranks_of_the_same_place_are_partners() {
         let partners = |part: &Option<Part>| part.and_then(|part| part.partners);
         let even = parts(&[0, 0, 2, 2, 4, 4]);

@@ -36,10 +36,11 @@ const WEIGHT: f32 = 0.25;
 /// A time counts as at most this many times the expected one, for the first observation and for later ones, because the rank may have been
 /// interrupted. Of three late times in a row, the least counts fully.
 const FIRST_TIMES: f32 = 3.0;
-const SLOWEST: f32 = 1e3;
 const TIMES: f32 = 2.0;
 const LATE: u8 = 3;
-/// Nanoseconds of encoding after which the times of this machine count as much as the heuristics.
+/// No pace is greater, or less than its inverse.
+const SLOWEST: f32 = 1e3;
+/// Nanoseconds of encoding after which the times of this machine count as much as the heuristics, and those for which one message counts at most.
 const MACHINE_NS: f32 = 100e3;
 
 /// The assumption for an unknown codec, with no gain.
@@ -112,8 +113,9 @@ impl Cell {
             self.pace = Some(self.late.1.max(now).min(SLOWEST));
             self.late = (0, 0.0);
         } else {
-            let weight = self.weight();
-            follow(&mut self.pace, new, weight, machine);
+            let (weight, most) =
+                if self.pace.is_none() { (1.0, FIRST_TIMES) } else { (self.weight(), TIMES) };
+            follow(&mut self.pace, new, (weight, most), machine);
         }
     }
 
@@ -126,9 +128,7 @@ impl Cell {
     #[inline(never)]
     fn forget(&mut self, part: f32, machine: f32) {
         self.seen = if self.seen > FORGOTTEN { self.seen * (1.0 - part) } else { 0.0 };
-        if let Some(pace) = &mut self.pace {
-            *pace += part / 2.0 * (machine - *pace);
-        }
+        forget(&mut self.pace, part, machine);
     }
 
     /// The expected fraction of a message, at least `shortest`, the fraction that the shortest frame has. `hoped` makes it smaller; the effect
@@ -156,7 +156,8 @@ pub(crate) struct Table {
 }
 
 /// Nanoseconds of encoding messages that got shorter, with all codecs: actual and expected ones. The machine may be faster or slower than that of the
-/// heuristics; codecs that have not been timed are assumed to differ by as much.
+/// heuristics; codecs that have not been timed are assumed to differ by as much. Without observations this is forgotten, because nothing else would show
+/// that a slow time is over.
 #[derive(Clone, Copy, Debug, Default)]
 struct Machine {
     ns: f32,
@@ -170,9 +171,10 @@ impl Machine {
     }
 
     fn took(&mut self, pace: f32, expected_ns: f32) {
-        let most = (TIMES * self.pace()).min(SLOWEST);
+        let (now, expected_ns) = (self.pace(), expected_ns.min(MACHINE_NS));
         if pace > 0.0 {
-            self.ns += pace.min(most) * expected_ns;
+            let pace = pace.clamp(now / TIMES, now * TIMES).clamp(1.0 / SLOWEST, SLOWEST);
+            self.ns += pace * expected_ns;
             self.expected_ns += expected_ns;
         }
     }
@@ -180,6 +182,9 @@ impl Machine {
     fn forget(&mut self, part: f32) {
         self.ns *= 1.0 - part;
         self.expected_ns *= 1.0 - part;
+        if self.expected_ns < 1.0 {
+            *self = Self::default();
+        }
     }
 }
 
@@ -276,6 +281,9 @@ impl Table {
         black_box(&mut self.cells[kind as usize][level as usize][..])
             .iter_mut()
             .for_each(|cell| cell.forget(part, machine));
+        black_box(&mut self.decode_pace[kind as usize][..])
+            .iter_mut()
+            .for_each(|pace| forget(pace, part, machine));
     }
 
     /// The expected time of decoding a message to `len` bytes, in nanoseconds; `None` if the codec is not a candidate.
@@ -332,19 +340,23 @@ impl Table {
         let Some(at) = self.place(kind, offer) else { return };
         let expected = self.cell(kind, Level::Unknown, at).decode.ns(len);
         let machine = self.machine.pace();
-        follow(&mut self.decode_pace[kind as usize][at], ns as f32 / expected, WEIGHT, machine);
+        follow(&mut self.decode_pace[kind as usize][at], ns as f32 / expected, (WEIGHT, TIMES), machine);
     }
 }
 
-/// Moves a pace towards a new one, whose effect is limited. The first one counts fully; the limit is then that of the machine's pace.
-fn follow(pace: &mut Option<f32>, new: f32, weight: f32, machine: f32) {
+/// Moves a pace, at first that of the machine, towards a new one by this weight. The new one counts as at most this many times the old one.
+fn follow(pace: &mut Option<f32>, new: f32, (weight, most): (f32, f32), machine: f32) {
     if new > 0.0 {
-        let (now, weight, most) = match *pace {
-            Some(now) => (now, weight, TIMES),
-            None => (machine, 1.0, FIRST_TIMES),
-        };
+        let now = pace.unwrap_or(machine);
         let new = new.clamp(now / most, now * most);
         *pace = Some((now + weight * (new - now)).clamp(1.0 / SLOWEST, SLOWEST));
+    }
+}
+
+/// Moves a pace towards that of the machine.
+fn forget(pace: &mut Option<f32>, part: f32, machine: f32) {
+    if let Some(pace) = pace {
+        *pace += part / 2.0 * (machine - *pace);
     }
 }
 
@@ -394,7 +406,12 @@ mod tests {
         assert!(now(&table) < 1.3, "an interruption");
         (0..40).for_each(|_| encoded(&mut table, Level::Low, 0.5, 303e3));
         assert!((now(&table) - 3.0).abs() < 0.1);
-        for ns in [f64::NAN, f64::INFINITY, -1.0, 0.0, f64::MAX, f64::MIN_POSITIVE] {
+        let before = table.machine.pace();
+        for ns in [f64::NAN, f64::NEG_INFINITY, -1.0, 0.0] {
+            encoded(&mut table, Level::Low, 0.5, ns);
+            assert_eq!(table.machine.pace(), before, "{ns} is no time");
+        }
+        for ns in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 0.0, f64::MAX, f64::MIN_POSITIVE] {
             for _ in 0..1000 {
                 encoded(&mut table, Level::Low, f64::NAN, ns);
                 encoded(&mut table, Level::Low, 0.5, ns);
@@ -439,11 +456,29 @@ mod tests {
         assert_eq!(paces(&table, Level::High), [1.0; 2]);
         (0..20).for_each(|_| encoded(&mut table, Level::Low, 0.5, 2.0 * 101e3));
         assert!(are(paces(&table, Level::Low), [2.0; 2]) && are(paces(&table, Level::High), [2.0; 2]));
-        (0..20).for_each(|_| table.decoded(KIND, 1, 100_000, 101e3));
-        assert!(are(paces(&table, Level::High), [2.0, 1.0]), "decoders have their own pace");
+        (0..20).for_each(|_| table.decoded(KIND, 1, 100_000, 5.0 * 101e3));
+        assert!(are(paces(&table, Level::High), [2.0, 5.0]), "decoders have their own pace");
         // Nothing is compressed for a long time.
         (0..4000).for_each(|_| table.forget(KIND, Level::Low, 1));
         assert!(are(paces(&table, Level::Low), [1.0; 2]), "it may have been a disturbance");
+    }
+
+    #[test]
+    fn a_few_messages_say_little_about_a_machine() {
+        let mut table = table();
+        let pace = |table: &Table| table.expected(KIND, Level::High, 0, 100_000, 0.0).encode_ns / 101e3;
+        (0..100).for_each(|_| encoded(&mut table, Level::Low, 0.5, 101e3));
+        (0..4).for_each(|_| encoded(&mut table, Level::Low, 0.5, 10.0 * 101e3));
+        assert!((1.0..1.1).contains(&pace(&table)), "{}", pace(&table));
+        // A hundred short ones take as long as two of these.
+        let short =
+            |table: &mut Table| table.encoded((KIND, Level::Low, 1), 1_000, (0.5, false), Some(3.0 * 2e3));
+        (0..100).for_each(|_| short(&mut table));
+        assert!((1.0..1.1).contains(&pace(&table)), "{}", pace(&table));
+        // A single long one, which was interrupted.
+        let mut table = super::tests::table();
+        table.encoded((KIND, Level::Low, 1), 100_000_000, (0.5, false), Some(100.0 * 1e8));
+        assert!(pace(&table) < 1.6, "{}", pace(&table));
     }
 
     #[test]

@@ -127,6 +127,23 @@ fn is_raw(choice: Choice) -> bool {
 }
 
 #[test]
+fn what_was_slow_for_a_while_is_used_again() {
+    let world = World::new(270.0);
+    let mut selector = Selector::new(&OFFERED, &behaviours(), world.link, Transfer::Serial);
+    assert_ne!(world.run(&mut selector, 50).1, Choice::Raw);
+    // Ten times slower: another job shares the processors.
+    let slow =
+        |speed: Speed| Speed { start_us: 10.0 * speed.start_us, mb_s: speed.mb_s / 10.0, cold_us: 0.0 };
+    let disturbed = World { speeds: world.speeds.map(slow), ..world };
+    assert_eq!(disturbed.run(&mut selector, 200).1, Choice::Raw);
+    assert_ne!(world.run(&mut selector, 3000).1, Choice::Raw);
+    // A decoder that had to be made first.
+    let mut selector = Selector::new(&OFFERED, &behaviours(), link(400.0), Transfer::Serial);
+    selector.decoded(Kind::F64, 0, LEN, 1e9);
+    assert_ne!(World::new(400.0).run(&mut selector, 500).1, Choice::Raw);
+}
+
+#[test]
 fn each_network_gets_its_codec() {
     for (mb_s, wanted) in [(12.0, Choice::Encode(1)), (400.0, Choice::Encode(0)), (12_000.0, Choice::Raw)] {
         let mut selector = selector(mb_s);
