@@ -49,6 +49,11 @@ impl World {
         Self { fractions: [1.0, 1.0], ..self }
     }
 
+    /// Codecs take ten times as long.
+    fn with_slow_codecs(self) -> Self {
+        Self { speeds: self.speeds.map(|speed| Speed { mb_s: speed.mb_s / 10.0, ..speed }), ..self }
+    }
+
     /// Decides about a message of doubles, and encodes the probes that this requires.
     fn decide(&self, selector: &mut Selector, message: &[u8]) -> Decision {
         let mut decision = selector.decide(Kind::F64, message);
@@ -128,19 +133,13 @@ fn is_raw(choice: Choice) -> bool {
 
 #[test]
 fn what_was_slow_for_a_while_is_used_again() {
-    let world = World::new(270.0);
-    let mut selector = Selector::new(&OFFERED, &behaviours(), world.link, Transfer::Serial);
+    let (world, mut selector) = (World::new(270.0), selector(270.0));
     assert_ne!(world.run(&mut selector, 50).1, Choice::Raw);
-    // Ten times slower: another job shares the processors.
-    let slow =
-        |speed: Speed| Speed { start_us: 10.0 * speed.start_us, mb_s: speed.mb_s / 10.0, cold_us: 0.0 };
-    let disturbed = World { speeds: world.speeds.map(slow), ..world };
-    assert_eq!(disturbed.run(&mut selector, 200).1, Choice::Raw);
+    // Another job shares the processors, then those of the receiver.
+    assert_eq!(world.with_slow_codecs().run(&mut selector, 200).1, Choice::Raw);
     assert_ne!(world.run(&mut selector, 3000).1, Choice::Raw);
-    // A decoder that had to be made first.
-    let mut selector = Selector::new(&OFFERED, &behaviours(), link(400.0), Transfer::Serial);
-    selector.decoded(Kind::F64, 0, LEN, 1e9);
-    assert_ne!(World::new(400.0).run(&mut selector, 500).1, Choice::Raw);
+    (0..40).for_each(|at| selector.decoded(Kind::F64, at % 2, LEN, 1e9));
+    assert_ne!(world.run(&mut selector, 5000).1, Choice::Raw);
 }
 
 #[test]
@@ -174,8 +173,7 @@ fn conditions_change_and_the_selector_follows() {
 #[test]
 fn wrong_heuristics_are_found_out() {
     // The codecs are ten times slower than the heuristics say, and the first compresses nothing.
-    let slow = |speed: Speed| Speed { mb_s: speed.mb_s / 10.0, ..speed };
-    let world = World { fractions: [1.0, 0.67], speeds: [slow(FAST), slow(SLOW)], ..World::new(900.0) };
+    let world = World { fractions: [1.0, 0.67], ..World::new(900.0) }.with_slow_codecs();
     let mut selector = selector(900.0);
     let (first, _) = world.run(&mut selector, 2000);
     let (later, _) = world.run(&mut selector, 2000);
