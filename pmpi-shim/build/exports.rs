@@ -20,7 +20,7 @@ pub(crate) fn functions(sections: &[Section<'_>], functions: &[Function<'_>]) ->
 }
 
 /// Parts of the names of functions that neither free nor complete anything.
-const HARMLESS: [&str; 17] = [
+const HARMLESS: [&str; 18] = [
     "_get_",
     "Get_",
     "_size",
@@ -37,6 +37,7 @@ const HARMLESS: [&str; 17] = [
     "_set_errhandler",
     "_call_errhandler",
     "Add_error_code",
+    "Error_class",
     "Abort",
 ];
 

@@ -73,6 +73,16 @@ fn copies_of_pending_messages_are_bounded() {
 }
 
 #[test]
+fn messages_that_are_too_long_leave_nothing_behind() {
+    let Some(rig) = Rig::beside_others("too_short") else { return };
+    let job = rig.job(Launcher::Local, 2, "too_short", &[]);
+    let with = job.compressing().env("MPRESS_REPORT", "summary").run("with");
+    assert_same(&job.run("without"), &with);
+    // While 64 MiB are being sent, nothing is compressed.
+    assert_framed(&with, 2 * 6000);
+}
+
+#[test]
 fn an_error_handler_that_does_not_come_back() {
     let Some(rig) = Rig::beside_others("jump") else { return };
     let job = rig.job(Launcher::Local, 2, "jump", &[]);

@@ -103,7 +103,7 @@ pub(super) fn allgather(
     let message = Envelope::new(span, peers.rank, 0, comm);
     let frame = shim.shared_frame(&message, peers.spread.farthest(), peers.strategy());
     let is_frame = frame.is_some();
-    let wire = frame.map_or_else(|| shim.plain_copy(&span, span.bytes().unwrap_or(0)), Ok);
+    let wire = frame.map_or_else(|| shim.plain_copy(&span), Ok);
     let said = match (&wire, &room) {
         (Ok(wire), Some(_)) => {
             if is_frame {

@@ -63,8 +63,14 @@ impl Shim {
             && !self.refused(&span)
     }
 
+    /// Whether a blocking receive may be the MPI's own, with our memory in place of the program's: the unexpected queue is empty, no other thread can
+    /// fill it, and nothing needs to be advanced meanwhile.
+    pub(super) fn receives_at_once(&self) -> bool {
+        !self.multiple && self.unexpected.is_empty() && self.may_wait()
+    }
+
     /// The peers of a receive for which the MPI's own call is not sufficient.
-    fn needs_us(&self, message: &Envelope) -> Option<Arc<Peers>> {
+    pub(super) fn needs_us(&self, message: &Envelope) -> Option<Arc<Peers>> {
         let capacity = message.span.bytes()?;
         self.meets_frames(message, capacity).or_else(|| self.unpacks(message, capacity))
     }
@@ -82,7 +88,7 @@ handlers! {
         let message = call.message();
         let Some(peers) = shim.asks(CallKind::Recv, &message) else { return pass() };
         waiting::during_long(&shim.engine, message.span.bytes().unwrap_or(0), || {
-            if !shim.multiple && shim.unexpected.is_empty() && shim.may_wait() {
+            if shim.receives_at_once() {
                 return in_one_call(shim, &message, &peers, call.status);
             }
             let wait = |active| progress::wait(shim, active, call.status);
@@ -96,7 +102,7 @@ handlers! {
     };
 }
 
-/// The MPI's own blocking receive: the unexpected queue is empty, and no other thread can fill it.
+/// The MPI's own blocking receive ([`Shim::receives_at_once`]).
 fn in_one_call(shim: &Shim, message: &Envelope, peers: &Arc<Peers>, status: Out<MPI_Status>) -> c_int {
     let Envelope { peer, tag, comm, .. } = *message;
     // Short buffers do not come here (`meets_frames`).

@@ -155,11 +155,7 @@ impl Shim {
     ///
     /// A message that is long enough, but cannot be one, is counted for the report.
     pub(crate) fn frame_of(&self, mode: Mode, message: &Envelope) -> Option<Candidate> {
-        let candidate = self.frame_candidate(mode, message);
-        if let Err(Some((why, len))) = candidate {
-            uncompressed::message(why, len);
-        }
-        candidate.ok()
+        uncompressed::noted(self.frame_candidate(mode, message))
     }
 
     /// The same, or why a message that is long enough cannot be one, and its length in bytes.
@@ -183,8 +179,7 @@ pub(crate) fn begin(shim: &Shim, mode: Mode, message: &Envelope, detached: bool,
         return started;
     }
     if detached && message.peer != PROC_NULL {
-        let len = message.span.bytes().ok_or(ERR_OTHER)?;
-        return isend_wire(mode, shim.plain_copy(&message.span, len)?, message);
+        return isend_wire(mode, shim.plain_copy(&message.span)?, message);
     }
     as_is(mode, message)
 }

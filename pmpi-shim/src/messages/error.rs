@@ -94,6 +94,12 @@ impl Untold {
     }
 }
 
+/// Whether this is a code of the MPI for a message that is longer than its buffer.
+pub(crate) fn is_truncation(code: c_int) -> bool {
+    let mut class = SUCCESS;
+    ok(PMPI_Error_class(code, &mut class)).is_ok() && class == ERR_TRUNCATE
+}
+
 /// The code for a message that is longer than its buffer.
 pub(crate) fn truncated(message: usize, room: usize) -> c_int {
     FOUND.set(Some(Found::Truncated { message, room }));

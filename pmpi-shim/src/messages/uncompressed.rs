@@ -46,6 +46,14 @@ pub(crate) fn message(why: Why, len: usize) {
     }
 }
 
+/// What was found, if a message may be sent as a frame; otherwise it is counted, with the reason, if it is long enough.
+pub(crate) fn noted<T>(found: Result<T, Option<(Why, usize)>>) -> Option<T> {
+    if let Err(Some((why, len))) = found {
+        message(why, len);
+    }
+    found.ok()
+}
+
 /// The counters of this process, to be summed over all.
 pub(crate) fn words() -> Vec<u64> {
     CALLS.iter().chain(MESSAGES.iter().flatten()).map(|count| count.load(Ordering::Relaxed)).collect()

@@ -2,7 +2,7 @@
 
 use crate::messages::{context::Context, uncompressed, uncompressed::Why};
 use crate::mpi::span::{ByteSpan, Envelope, Layout, Span, is_tag};
-use crate::mpi::{device, handle::Handle, sys::UNDEFINED};
+use crate::mpi::{device, handle::Handle, sys::ERR_OTHER, sys::UNDEFINED};
 use mpress::{Buffer, Channel, Considered, Counted, Destination, FLOOR, Kind, Pieces, Strategy, waiting};
 use mpress_datatype::{Plan, Source, Target};
 use std::{cell::Cell, ffi::c_int, ops::Range, slice, sync::Arc};
@@ -205,8 +205,9 @@ impl Context {
         Some(Arc::new(Wire { bytes, memory: packed, is_frame: false, _counted: self.pending.add(len) }))
     }
 
-    /// A copy of elements of `len` bytes.
-    pub(crate) fn plain_copy(&self, span: &Span, len: usize) -> Result<Arc<Wire>, c_int> {
+    /// A copy of elements.
+    pub(crate) fn plain_copy(&self, span: &Span) -> Result<Arc<Wire>, c_int> {
+        let len = span.bytes().ok_or(ERR_OTHER)?;
         Wire::new(self, self.packed(span, len)?)
     }
 

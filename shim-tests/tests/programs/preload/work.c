@@ -44,19 +44,19 @@ typedef unsigned long word;
 
 /* The shim calls only functions with a fixed number of arguments; further arguments do no harm. */
 #define FUNCTION(kind, result, name)                                                                                   \
-  result name(word a, word b, word c, word d, word e, word f, word g)                                                  \
+  result name(word a, word b, word c, word d, word e, word f, word g, word h, word i, word j, word k, word l)          \
   {                                                                                                                    \
     static __typeof__(name) *next;                                                                                     \
     COUNT(kind);                                                                                                       \
     if (!next)                                                                                                         \
       next = NEXT(name);                                                                                               \
-    return next(a, b, c, d, e, f, g);                                                                                  \
+    return next(a, b, c, d, e, f, g, h, i, j, k, l);                                                                   \
   }
 
 #define MPI(name) FUNCTION(MPI_CALLS, int, PMPI_##name)
 
 MPI(Send) MPI(Ssend) MPI(Rsend) MPI(Bsend) MPI(Isend) MPI(Issend) MPI(Irsend) MPI(Ibsend)
-MPI(Recv) MPI(Irecv) MPI(Mrecv) MPI(Imrecv) MPI(Probe) MPI(Iprobe) MPI(Mprobe) MPI(Improbe)
+MPI(Sendrecv) MPI(Recv) MPI(Irecv) MPI(Mrecv) MPI(Imrecv) MPI(Probe) MPI(Iprobe) MPI(Mprobe) MPI(Improbe)
 MPI(Wait) MPI(Waitall) MPI(Waitany) MPI(Waitsome) MPI(Test) MPI(Testall) MPI(Testany) MPI(Testsome)
 MPI(Request_get_status) MPI(Request_free) MPI(Cancel) MPI(Test_cancelled) MPI(Status_set_elements) MPI(Get_count)
 MPI(Get_elements) MPI(Get_elements_x) MPI(Status_set_elements_x) MPI(Status_set_cancelled) MPI(Pack_size)

@@ -28,11 +28,18 @@ static void nonblocking(memory *m, int bytes)
   MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 }
 
+static void combined(memory *m, int bytes)
+{
+  int count = bytes / 8;
+  MPI_Sendrecv(m->data, count, MPI_DOUBLE, peer, TAG, m->data + LONGEST, count, MPI_DOUBLE, peer, TAG, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+}
+
 int main(int argc, char **argv)
 {
   static const int lengths[] = {8, 512, 4096, LONGEST};
-  static void (*const ways[])(memory *, int) = {blocking, nonblocking};
-  static const char *const names[] = {"blocking", "nonblocking"};
+  static void (*const ways[])(memory *, int) = {blocking, nonblocking, combined};
+  static const char *const names[] = {"blocking", "nonblocking", "combined"};
   job_begin(&argc, &argv, 1);
   int (*work_done)(long *) = (int (*)(long *))dlsym(RTLD_DEFAULT, "work_done");
   if (!work_done)
@@ -40,7 +47,7 @@ int main(int argc, char **argv)
   memory m = memory_new(2 * LONGEST);
   fill(m.data, m.room, RANDOM, 1);
   scene("work", 60);
-  for (int way = 0; way < 2; way++)
+  for (int way = 0; way < 3; way++)
     for (int length = 0; length < 4; length++) {
       long done[KINDS];
       for (int round = 0; round < LEARNED; round++)
