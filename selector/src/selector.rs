@@ -251,7 +251,7 @@ impl Selector {
     fn wants_probe(&self, decision: &Decision, cell: &Cell) -> bool {
         !cell.is_known()
             && decision.len >= PROBED_FROM
-            && PROBE_TIMES * self.costs.table.encode_ns(cell, PROBE) < decision.raw_ns
+            && PROBE_TIMES * cell.encode_ns(PROBE) < decision.raw_ns
             && !matches!(self.without, Some(Mechanism::Learning | Mechanism::Probe))
     }
 

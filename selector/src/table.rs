@@ -25,8 +25,8 @@ pub(crate) type Candidates = [[Option<Offer>; CANDIDATES]; KINDS];
 /// *Asymptotically efficient adaptive allocation rules*, 1985).
 const SHORTER: f32 = 0.3;
 const PART: f32 = 0.5;
-/// Observations reduce this hope. Each message of the level forgets this fraction of the observations, and half that fraction of the difference between
-/// a codec's pace and that of the machine.
+/// Observations reduce this hope. Each message of the level forgets this fraction of the observations, and half that fraction of the differences
+/// between times and heuristics.
 const FORGOTTEN: f32 = 0.004;
 /// A codec is known while this much of an observation is left.
 const KNOWN: f32 = 0.5;
@@ -38,10 +38,6 @@ const WEIGHT: f32 = 0.25;
 const FIRST_TIMES: f32 = 3.0;
 const TIMES: f32 = 2.0;
 const LATE: u8 = 3;
-/// No pace is greater, or less than its inverse.
-const SLOWEST: f32 = 1e3;
-/// Nanoseconds of encoding after which the times of this machine count as much as the heuristics, and those for which one message counts at most.
-const MACHINE_NS: f32 = 100e3;
 
 /// The assumption for an unknown codec, with no gain.
 const UNKNOWN: Speed = Speed { start_us: 1.0, mb_s: 2000.0, cold_us: 0.0 };
@@ -71,8 +67,8 @@ pub(crate) struct Cell {
     decode: Line,
     /// Compressed over raw bytes.
     fraction: f32,
-    /// Actual over expected times of encoding; `None` if none is known.
-    pace: Option<f32>,
+    /// Actual over expected times of encoding.
+    pace: f32,
     /// The number of observations, minus the forgotten ones.
     seen: f32,
     /// How many of the latest times in a row were more than [`TIMES`] the expected one, and the least of their paces.
@@ -88,7 +84,7 @@ impl Cell {
             None => (1.0, &UNKNOWN, &UNKNOWN),
         };
         let (encode, decode) = (Line::new(encode), Line::new(decode));
-        Self { encode, decode, fraction, pace: None, seen: 0.0, late: (0, 0.0) }
+        Self { encode, decode, fraction, pace: 1.0, seen: 0.0, late: (0, 0.0) }
     }
 
     /// Whether there was a recent observation.
@@ -96,27 +92,33 @@ impl Cell {
         self.seen >= KNOWN
     }
 
+    /// The expected time of encoding a message or a part of one, in nanoseconds.
+    #[inline]
+    pub(crate) fn encode_ns(&self, len: usize) -> f64 {
+        f64::from(self.pace * self.encode.ns(len))
+    }
+
     /// The weight of a new observation.
     fn weight(&self) -> f32 {
         WEIGHT.max(1.0 / (1.0 + self.seen))
     }
 
-    /// Records the pace of a message. `machine`: that of the machine.
-    fn took(&mut self, new: f32, machine: f32) {
-        let now = self.pace.unwrap_or(machine);
+    /// Records the time of encoding a message of this length.
+    fn took(&mut self, len: usize, ns: f64) {
+        let new = ns as f32 / self.encode.ns(len);
         self.late = match self.late {
-            _ if new <= TIMES * now => (0, 0.0),
+            _ if new <= TIMES * self.pace => (0, 0.0),
             (0, _) => (1, new),
             (late, least) => (late + 1, least.min(new)),
         };
         if self.late.0 == LATE {
-            self.pace = Some(self.late.1.max(now).min(SLOWEST));
+            let least = self.late.1.max(self.pace);
+            follow(&mut self.pace, least, 1.0, f32::MAX);
             self.late = (0, 0.0);
-        } else {
-            let (weight, most) =
-                if self.pace.is_none() { (1.0, FIRST_TIMES) } else { (self.weight(), TIMES) };
-            follow(&mut self.pace, new, (weight, most), machine);
+            return;
         }
+        let (weight, most) = (self.weight(), if self.seen < 1.0 { FIRST_TIMES } else { TIMES });
+        follow(&mut self.pace, new, weight, most);
     }
 
     /// Counts an observation.
@@ -124,11 +126,11 @@ impl Cell {
         self.seen = (self.seen + 1.0).min(SEEN_MOST);
     }
 
-    /// Forgets this fraction of the observations, and of what is special about its pace. A call, so that a loop over cells is short code.
+    /// Forgets this fraction of the observations. A call, so that a loop over cells is short code.
     #[inline(never)]
-    fn forget(&mut self, part: f32, machine: f32) {
+    fn forget(&mut self, part: f32) {
         self.seen = if self.seen > FORGOTTEN { self.seen * (1.0 - part) } else { 0.0 };
-        forget(&mut self.pace, part, machine);
+        forget(&mut self.pace, part);
     }
 
     /// The expected fraction of a message, at least `shortest`, the fraction that the shortest frame has. `hoped` makes it smaller; the effect
@@ -149,43 +151,9 @@ pub(crate) struct Table {
     cells: Box<[[[Cell; CANDIDATES]; LEVELS]; KINDS]>,
     /// No frame is shorter than this, in bytes.
     pub(crate) shortest_frame: usize,
-    machine: Machine,
     pub(crate) candidates: Candidates,
-    /// Actual over expected times of decoding, if known. Only the sender of a message knows its level.
-    decode_pace: [[Option<f32>; CANDIDATES]; KINDS],
-}
-
-/// Nanoseconds of encoding messages that got shorter, with all codecs: actual and expected ones. The machine may be faster or slower than that of the
-/// heuristics; codecs that have not been timed are assumed to differ by as much. Without observations this is forgotten, because nothing else would show
-/// that a slow time is over.
-#[derive(Clone, Copy, Debug, Default)]
-struct Machine {
-    ns: f32,
-    expected_ns: f32,
-}
-
-impl Machine {
-    #[inline]
-    fn pace(self) -> f32 {
-        (self.ns + MACHINE_NS) / (self.expected_ns + MACHINE_NS)
-    }
-
-    fn took(&mut self, pace: f32, expected_ns: f32) {
-        let (now, expected_ns) = (self.pace(), expected_ns.min(MACHINE_NS));
-        if pace > 0.0 {
-            let pace = pace.clamp(now / TIMES, now * TIMES).clamp(1.0 / SLOWEST, SLOWEST);
-            self.ns += pace * expected_ns;
-            self.expected_ns += expected_ns;
-        }
-    }
-
-    fn forget(&mut self, part: f32) {
-        self.ns *= 1.0 - part;
-        self.expected_ns *= 1.0 - part;
-        if self.expected_ns < 1.0 {
-            *self = Self::default();
-        }
-    }
+    /// Actual over expected times of decoding. Only the sender of a message knows its level.
+    decode_pace: [[f32; CANDIDATES]; KINDS],
 }
 
 impl Table {
@@ -206,8 +174,7 @@ impl Table {
             candidates,
             shortest_frame: 0,
             cells: Box::new(cells),
-            decode_pace: [[None; CANDIDATES]; KINDS],
-            machine: Machine::default(),
+            decode_pace: [[1.0; CANDIDATES]; KINDS],
         }
     }
 
@@ -240,21 +207,14 @@ impl Table {
     #[inline(never)]
     pub(crate) fn expected(&self, kind: Kind, level: Level, at: usize, len: usize, hope_ns: f64) -> Packed {
         let cell = self.cell(kind, level, at);
-        let (encode_ns, decode_ns) = (self.encode_ns(cell, len), self.decode_ns_at(kind, level, at, len));
+        let (encode_ns, decode_ns) = (cell.encode_ns(len), self.decode_ns_at(kind, level, at, len));
         let fraction = cell.fraction(self.shortest_fraction(len), encode_ns + decode_ns < hope_ns);
         Packed { fraction, encode_ns, decode_ns }
     }
 
-    /// The expected time of encoding a message or a part of one, in nanoseconds.
-    #[inline]
-    pub(crate) fn encode_ns(&self, cell: &Cell, len: usize) -> f64 {
-        f64::from(cell.pace.unwrap_or_else(|| self.machine.pace()) * cell.encode.ns(len))
-    }
-
     #[inline]
     fn decode_ns_at(&self, kind: Kind, level: Level, at: usize, len: usize) -> f64 {
-        let pace = self.decode_pace[kind as usize][at].unwrap_or_else(|| self.machine.pace());
-        f64::from(pace * self.cell(kind, level, at).decode.ns(len))
+        f64::from(self.decode_pace[kind as usize][at] * self.cell(kind, level, at).decode.ns(len))
     }
 
     /// The smallest fraction that a frame can have of a message of this length.
@@ -263,8 +223,8 @@ impl Table {
         (self.shortest_frame as f64 / len.max(1) as f64).min(1.0)
     }
 
-    /// The minimum time of encoding and decoding a message of this length that becomes much shorter, by the heuristics. A message that does not takes
-    /// less, because codecs give up.
+    /// The minimum time of encoding and decoding a message of this length that becomes much shorter. A message that does not takes less, because
+    /// codecs give up.
     pub(crate) fn least_ns(&self, kind: Kind, len: usize) -> f64 {
         let redundant = [Level::High, Level::Extreme, Level::Unknown];
         let all = redundant.into_iter().flat_map(|level| self.of_kind(kind).map(move |(at, _)| (level, at)));
@@ -276,14 +236,10 @@ impl Table {
     #[inline]
     pub(crate) fn forget(&mut self, kind: Kind, level: Level, messages: u16) {
         let part = FORGOTTEN * f32::from(messages);
-        self.machine.forget(part);
-        let machine = self.machine.pace();
         black_box(&mut self.cells[kind as usize][level as usize][..])
             .iter_mut()
-            .for_each(|cell| cell.forget(part, machine));
-        black_box(&mut self.decode_pace[kind as usize][..])
-            .iter_mut()
-            .for_each(|pace| forget(pace, part, machine));
+            .for_each(|cell| cell.forget(part));
+        black_box(&mut self.decode_pace[kind as usize][..]).iter_mut().for_each(|pace| forget(pace, part));
     }
 
     /// The expected time of decoding a message to `len` bytes, in nanoseconds; `None` if the codec is not a candidate.
@@ -309,13 +265,7 @@ impl Table {
         }
         cell.fraction += change;
         if let Some(ns) = ns {
-            let expected_ns = cell.encode.ns(len);
-            let pace = ns as f32 / expected_ns;
-            cell.took(pace, self.machine.pace());
-            // A codec that gives up takes less time.
-            if fraction < 1.0 {
-                self.machine.took(pace, expected_ns);
-            }
+            cell.took(len, ns);
         }
         cell.see();
         // If a codec does better or worse than expected, the same is expected of codecs never observed at this level.
@@ -325,11 +275,11 @@ impl Table {
     }
 
     /// Records that a message of `len` bytes that refers to an earlier one was encoded in `ns` nanoseconds. What is known of the fraction of others
-    /// remains known: the codec need not be tried again while it is in use. Other codecs are not assumed to be as slow: this is more work.
+    /// remains known: the codec need not be tried again while it is in use.
     pub(crate) fn referred(&mut self, (kind, level, offer): (Kind, Level, Offer), len: usize, ns: f64) {
         let Some(at) = self.place(kind, offer) else { return };
         let cell = &mut self.cells[kind as usize][level as usize][at];
-        cell.took(ns as f32 / cell.encode.ns(len), self.machine.pace());
+        cell.took(len, ns);
         if cell.is_known() {
             cell.see();
         }
@@ -339,25 +289,21 @@ impl Table {
     pub(crate) fn decoded(&mut self, kind: Kind, offer: Offer, len: usize, ns: f64) {
         let Some(at) = self.place(kind, offer) else { return };
         let expected = self.cell(kind, Level::Unknown, at).decode.ns(len);
-        let machine = self.machine.pace();
-        follow(&mut self.decode_pace[kind as usize][at], ns as f32 / expected, (WEIGHT, TIMES), machine);
+        follow(&mut self.decode_pace[kind as usize][at], ns as f32 / expected, WEIGHT, TIMES);
     }
 }
 
-/// Moves a pace, at first that of the machine, towards a new one by this weight. The new one counts as at most this many times the old one.
-fn follow(pace: &mut Option<f32>, new: f32, (weight, most): (f32, f32), machine: f32) {
+/// Moves a pace towards a new one, whose effect is limited.
+fn follow(pace: &mut f32, new: f32, weight: f32, most: f32) {
     if new > 0.0 {
-        let now = pace.unwrap_or(machine);
-        let new = new.clamp(now / most, now * most);
-        *pace = Some((now + weight * (new - now)).clamp(1.0 / SLOWEST, SLOWEST));
+        let new = new.clamp(*pace / most, *pace * most);
+        *pace = (*pace + weight * (new - *pace)).clamp(1e-3, 1e3);
     }
 }
 
-/// Moves a pace towards that of the machine.
-fn forget(pace: &mut Option<f32>, part: f32, machine: f32) {
-    if let Some(pace) = pace {
-        *pace += part / 2.0 * (machine - *pace);
-    }
+/// Moves a pace towards that of the heuristics, because only messages of this codec would show that it has changed.
+fn forget(pace: &mut f32, part: f32) {
+    *pace += part / 2.0 * (1.0 - *pace);
 }
 
 #[cfg(test)]
@@ -406,11 +352,6 @@ mod tests {
         assert!(now(&table) < 1.3, "an interruption");
         (0..40).for_each(|_| encoded(&mut table, Level::Low, 0.5, 303e3));
         assert!((now(&table) - 3.0).abs() < 0.1);
-        let before = table.machine.pace();
-        for ns in [f64::NAN, f64::NEG_INFINITY, -1.0, 0.0] {
-            encoded(&mut table, Level::Low, 0.5, ns);
-            assert_eq!(table.machine.pace(), before, "{ns} is no time");
-        }
         for ns in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 0.0, f64::MAX, f64::MIN_POSITIVE] {
             for _ in 0..1000 {
                 encoded(&mut table, Level::Low, f64::NAN, ns);
@@ -430,54 +371,16 @@ mod tests {
 
     #[test]
     fn what_is_late_three_times_is_slow() {
-        let mut slow = table();
-        let pace = |table: &Table, level| table.expected(KIND, level, 0, 100_000, 0.0).encode_ns / 101e3;
-        (0..2).for_each(|_| encoded(&mut slow, Level::Low, 0.5, 4040e3));
-        assert!(pace(&slow, Level::Low) < 6.0, "these may be interruptions");
-        encoded(&mut slow, Level::Low, 0.5, 4040e3);
-        assert!((pace(&slow, Level::Low) - 40.0).abs() < 0.1);
-        assert!((1.5..3.0).contains(&pace(&slow, Level::High)), "of other levels this says less");
-        // Of three, the last was also interrupted.
         let mut table = table();
+        let pace = |table: &Table, level| table.expected(KIND, level, 0, 100_000, 0.0).encode_ns / 101e3;
+        (0..2).for_each(|_| encoded(&mut table, Level::Low, 0.5, 4040e3));
+        assert!(pace(&table, Level::Low) < 6.0, "these may be interruptions");
+        encoded(&mut table, Level::Low, 0.5, 4040e3);
+        assert!((pace(&table, Level::Low) - 40.0).abs() < 0.1);
+        // Of three, the last was also interrupted.
         [500e3, 700e3, 101e6].into_iter().for_each(|ns| encoded(&mut table, Level::Medium, 0.5, ns));
         assert!((4.0..7.0).contains(&pace(&table, Level::Medium)));
-    }
-
-    #[test]
-    fn a_slower_machine_is_slower_for_what_was_not_observed() {
-        let mut table = table();
-        let paces = |table: &Table, level| {
-            let Packed { encode_ns, decode_ns, .. } = table.expected(KIND, level, 0, 100_000, 0.0);
-            [encode_ns, decode_ns].map(|ns| ns / 101e3)
-        };
-        let are = |paces: [f64; 2], all: [f64; 2]| paces.iter().zip(all).all(|(a, b)| (a - b).abs() < 0.1);
-        // Codecs that give up take less time.
-        (0..20).for_each(|_| encoded(&mut table, Level::None, 1.0, 1e3));
-        assert_eq!(paces(&table, Level::High), [1.0; 2]);
-        (0..20).for_each(|_| encoded(&mut table, Level::Low, 0.5, 2.0 * 101e3));
-        assert!(are(paces(&table, Level::Low), [2.0; 2]) && are(paces(&table, Level::High), [2.0; 2]));
-        (0..20).for_each(|_| table.decoded(KIND, 1, 100_000, 5.0 * 101e3));
-        assert!(are(paces(&table, Level::High), [2.0, 5.0]), "decoders have their own pace");
-        // Nothing is compressed for a long time.
-        (0..4000).for_each(|_| table.forget(KIND, Level::Low, 1));
-        assert!(are(paces(&table, Level::Low), [1.0; 2]), "it may have been a disturbance");
-    }
-
-    #[test]
-    fn a_few_messages_say_little_about_a_machine() {
-        let [mut table, mut other] = [table(), table()];
-        let pace = |table: &Table| table.expected(KIND, Level::High, 0, 100_000, 0.0).encode_ns / 101e3;
-        (0..100).for_each(|_| encoded(&mut table, Level::Low, 0.5, 101e3));
-        (0..4).for_each(|_| encoded(&mut table, Level::Low, 0.5, 10.0 * 101e3));
-        assert!((1.0..1.1).contains(&pace(&table)), "{}", pace(&table));
-        // A hundred short ones take as long as two of these.
-        let short =
-            |table: &mut Table| table.encoded((KIND, Level::Low, 1), 1_000, (0.5, false), Some(3.0 * 2e3));
-        (0..100).for_each(|_| short(&mut table));
-        assert!((1.0..1.1).contains(&pace(&table)), "{}", pace(&table));
-        // A single long one, which was interrupted.
-        other.encoded((KIND, Level::Low, 1), 100_000_000, (0.5, false), Some(100.0 * 1e8));
-        assert!(pace(&other) < 1.6, "{}", pace(&other));
+        assert!((pace(&table, Level::High) - 1.0).abs() < 1e-3, "other levels are unaffected");
     }
 
     #[test]
