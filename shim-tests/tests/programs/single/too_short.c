@@ -7,7 +7,8 @@ int main(int argc, char **argv)
 {
   job_begin(&argc, &argv, 1);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  memory out = memory_new(COUNT * 8), into = memory_new(ROOM * 8);
+  /* Open MPI 4.1 may write all of a message. */
+  memory out = memory_new(COUNT * 8), into = memory_new(COUNT * 8);
   fill(out.data, out.room, SMOOTH, 3);
   scene("too short", 120);
   int truncated = 0;
