@@ -126,7 +126,7 @@ impl Cell {
         self.seen = (self.seen + 1.0).min(SEEN_MOST);
     }
 
-    /// Forgets this fraction of the observations. A call, so that a loop over cells is short code.
+    /// Forgets this fraction of the observations, and half of it of the pace. A call, so that a loop over cells is short code.
     #[inline(never)]
     fn forget(&mut self, part: f32) {
         self.seen = if self.seen > FORGOTTEN { self.seen * (1.0 - part) } else { 0.0 };
@@ -223,8 +223,8 @@ impl Table {
         (self.shortest_frame as f64 / len.max(1) as f64).min(1.0)
     }
 
-    /// The minimum time of encoding and decoding a message of this length that becomes much shorter. A message that does not takes less, because
-    /// codecs give up.
+    /// The minimum time of encoding and decoding a message of this length that becomes much shorter, by the heuristics. A message that does not takes
+    /// less, because codecs give up.
     pub(crate) fn least_ns(&self, kind: Kind, len: usize) -> f64 {
         let redundant = [Level::High, Level::Extreme, Level::Unknown];
         let all = redundant.into_iter().flat_map(|level| self.of_kind(kind).map(move |(at, _)| (level, at)));

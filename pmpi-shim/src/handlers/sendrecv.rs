@@ -110,6 +110,7 @@ fn in_one_call(
 ) -> c_int {
     let comm = into.comm;
     let candidate = uncompressed::noted(candidate);
+    // 0 if the message does not go to where frames do.
     let raw_len = candidate.as_ref().map_or(0, |candidate| candidate.len);
     let ready = candidate.and_then(|candidate| shim.frame(&candidate)).or_else(|| shim.packed_wire(out));
     let wire = match ready {
@@ -123,7 +124,7 @@ fn in_one_call(
     };
     // SAFETY: the wire is kept until it has been sent.
     let from = wire.as_ref().map_or(out.span, |wire| unsafe { wire.span() });
-    // If the call fails, or an exception ends it, the MPI may still read the message.
+    // If the call fails, or an exception or a jump ends it, the MPI may still read the message, which counts as being sent for good.
     let wire = ManuallyDrop::new(wire);
     let exchange = |room: Span, found| {
         let (sent, sent_count, sent_type) = (from.ptr(), from.count(), from.datatype());
@@ -138,8 +139,8 @@ fn in_one_call(
         // MPIs complete the send before they report that the message received was too long.
         if code == SUCCESS || is_truncation(code) {
             match ManuallyDrop::into_inner(wire) {
-                Some(wire) => wire.sent(),
-                None => waiting::sent(raw_len),
+                Some(wire) if raw_len > 0 => wire.sent(),
+                _ => waiting::sent(raw_len),
             }
         }
         code
