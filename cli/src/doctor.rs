@@ -27,8 +27,8 @@ use judge::Finding;
 ///
 /// It starts a short job in the same way, with itself in place of the program. It says
 /// which MPI the program uses, whether all nodes have the same libraries and settings,
-/// whether the network was measured, which other tools are preloaded, and whether
-/// messages would be compressed. The program does not run.
+/// which other tools are preloaded, and whether messages would be compressed. The
+/// program does not run.
 #[derive(Args)]
 #[command(
     verbatim_doc_comment,

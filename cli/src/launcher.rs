@@ -3,29 +3,8 @@
 use crate::detect::Abi;
 use crate::ranks;
 
-/// Set by Open MPI's launchers, and by Slurm's for programs that use PMIx.
-const OPEN_MPI: [&str; 2] = ["OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE"];
-
-/// Set by hydra, MPICH's launcher, and by others that use PMI.
-const MPICH: [&str; 5] = ["PMI_RANK", "PMI_SIZE", "PMI_FD", "HYDI_CONTROL_FD", "HYDRA_CONTROL_FD"];
-
 const SIZE: [&str; 5] =
     ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", "MV2_COMM_WORLD_SIZE", "FLUX_JOB_SIZE"];
-
-/// The library names of the MPIs for which the launcher may have started this process, most likely first; empty without a launcher.
-pub(crate) fn libraries() -> &'static [&'static str] {
-    libraries_by(|name| std::env::var_os(name).is_some())
-}
-
-fn libraries_by(is_set: impl Fn(&str) -> bool) -> &'static [&'static str] {
-    if OPEN_MPI.into_iter().any(&is_set) {
-        &["libmpi.so.40", "libmpi_abi.so.1"]
-    } else if MPICH.into_iter().any(is_set) {
-        &["libmpi.so.12", "libmpich.so.12", "libmpi_abi.so.1"]
-    } else {
-        &[]
-    }
-}
 
 /// The ABI of the MPI that the launcher of this process belongs to, if that is certain: Slurm, PMI and PMIx work with all.
 pub(crate) fn abi() -> Option<Abi> {
@@ -56,19 +35,4 @@ pub(crate) fn size() -> Option<u64> {
 
 fn number(names: &[&str]) -> Option<u64> {
     names.iter().find_map(|name| std::env::var(name).ok()?.parse().ok())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn launchers_are_told_apart() {
-        let by = |set: &'static [&'static str]| libraries_by(|name| set.contains(&name)).first().copied();
-        assert_eq!(by(&["OMPI_COMM_WORLD_SIZE", "PMIX_RANK"]), Some("libmpi.so.40"));
-        assert_eq!(by(&["PMIX_NAMESPACE"]), Some("libmpi.so.40"));
-        assert_eq!(by(&["PMI_RANK", "PMI_SIZE", "PMI_FD"]), Some("libmpi.so.12"));
-        assert_eq!(by(&["HYDI_CONTROL_FD"]), Some("libmpi.so.12"));
-        assert_eq!(by(&["SLURM_PROCID", "PATH"]), None);
-    }
 }

@@ -77,15 +77,7 @@ fn main() -> ExitCode {
     let options = match command {
         Command::Run(options) => options,
         Command::Report(options) => return report::run(&options),
-        Command::Calibrate(options) => {
-            return match calibrate::run(&options) {
-                Ok(()) => ExitCode::SUCCESS,
-                Err(error) => {
-                    complain(speaks, &error);
-                    ExitCode::FAILURE
-                }
-            };
-        }
+        Command::Calibrate(options) => return exit(calibrate::run(&options)),
         Command::Doctor(options) => {
             return match doctor::run(&options) {
                 Ok(well) => ExitCode::from(u8::from(!well)),

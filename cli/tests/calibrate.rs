@@ -1,4 +1,4 @@
-//! `mpress calibrate` on one machine: the files it writes, and its messages where there is no network. With a network: `shim-tests/tests/network.rs`.
+//! `mpress calibrate` on one machine: the files it writes.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
@@ -31,12 +31,12 @@ fn folder(name: &str) -> PathBuf {
 }
 
 /// `mpress calibrate` in an environment without a launcher.
-fn calibrate(args: &[&str], out: &Path) -> Command {
+fn calibrate(out: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mpress"));
     LAUNCHER.iter().for_each(|name| {
         command.env_remove(name);
     });
-    command.arg("calibrate").args(args).arg("--out").arg(out);
+    command.arg("calibrate").arg("--out").arg(out);
     command
 }
 
@@ -56,7 +56,7 @@ fn the_files_are_some_that_the_engine_takes() {
     let dir = folder("codecs").join("made/here");
     fs::create_dir_all(&dir).unwrap();
     fs::write(dir.join("compression.toml"), "of another make").unwrap();
-    let (status, lines) = run(&mut calibrate(&["--codecs-only"], &dir));
+    let (status, lines) = run(&mut calibrate(&dir));
     assert_eq!(status, Some(0), "{lines:?}");
     assert!(lines.iter().all(|line| line.starts_with("mpress: ")), "{lines:?}");
     let hint = format!("set MPRESS_HEURISTICS={}", dir.display());
@@ -66,8 +66,7 @@ fn the_files_are_some_that_the_engine_takes() {
     assert_eq!(written, ["compression.toml", "memory.toml"]);
 
     let (knowledge, errors) = Knowledge::read(&dir);
-    assert!(errors.is_empty(), "it may lack the file of the network: {errors:?}");
-    assert!(!knowledge.link_measured);
+    assert!(errors.is_empty(), "{errors:?}");
     assert_ne!(knowledge.codecs, Knowledge::default().codecs);
     for kind in mpress::Kind::ALL {
         let levels = mpress::selector::Level::ALL.map(|level| {
@@ -83,7 +82,7 @@ fn the_files_are_some_that_the_engine_takes() {
     for file in ["compression.toml", "memory.toml"] {
         let text = fs::read_to_string(dir.join(file)).unwrap();
         let made = text.lines().find(|line| line.starts_with("made = ")).unwrap();
-        for word in ["20", " UTC on ", "mpress calibrate --codecs-only", env!("CARGO_PKG_VERSION")] {
+        for word in ["20", " UTC on ", "mpress calibrate --out", env!("CARGO_PKG_VERSION")] {
             assert!(made.contains(word), "`{word}` is not in {made}");
         }
     }
@@ -108,16 +107,9 @@ fn the_files_are_some_that_the_engine_takes() {
 #[test]
 fn ranks_that_have_nothing_to_do_leave() {
     let dir = folder("ranks");
-    let (status, lines) = run(calibrate(&["--codecs-only"], &dir).env("PMI_RANK", "1"));
+    let (status, lines) = run(calibrate(&dir).env("PMI_RANK", "1"));
     assert_eq!((status, lines.len()), (Some(0), 0), "{lines:?}");
     assert!(names(&dir).is_empty());
-}
-
-#[test]
-fn without_ranks_there_is_no_network() {
-    let (status, lines) = run(&mut calibrate(&["--network-only"], &folder("alone")));
-    assert_eq!((status, lines.len()), (Some(1), 1), "{lines:?}");
-    assert!(lines[0].starts_with("mpress: there is no network to measure"), "{lines:?}");
 }
 
 #[test]
@@ -130,23 +122,7 @@ fn what_goes_wrong_is_said_in_one_line() {
         assert_eq!((status, lines.len()), (Some(1), 1), "{lines:?}");
         assert!(words.iter().all(|word| lines[0].contains(word)), "{words:?}: {lines:?}");
     };
-    fails(&mut calibrate(&["--codecs-only"], &file), &["mpress: ", "wrong/file: "]);
-    fails(&mut calibrate(&["--codecs-only"], &file.join("under")), &["mpress: ", "wrong/file/under: "]);
-    // The preload library exists; the MPI does not, or is another file.
-    let preload = ["--preload", file.to_str().unwrap(), "--mpi"];
-    let with = |mpi: &str| calibrate(&[&preload[..], &[mpi]].concat(), &dir);
-    fails(&mut with("/no/such/libmpi.so.40"), &["mpress: /no/such/libmpi.so.40: "]);
-    fails(&mut with("libc.so.6"), &["libc.so.6", "not an MPI library"]);
-    fails(&mut calibrate(&["--mpi", "libmpi.so.40", "--preload", "/no/such.so"], &dir), &["/no/such.so"]);
-    let mut launched = calibrate(&[], &dir);
-    launched.env("MPRESS_LIBDIR", &dir).env("PMI_RANK", "0");
-    fails(&mut launched, &["no libmpress.so", "MPRESS_LIBDIR"]);
+    fails(&mut calibrate(&file), &["mpress: ", "wrong/file: "]);
+    fails(&mut calibrate(&file.join("under")), &["mpress: ", "wrong/file/under: "]);
     assert_eq!(names(&dir), ["file"]);
-}
-
-#[test]
-fn options_that_contradict_each_other_are_refused() {
-    for args in [["--codecs-only", "--network-only"], ["--codecs-only", "--mpi=mpich"]] {
-        assert_eq!(run(&mut calibrate(&args, Path::new("."))).0, Some(2));
-    }
 }

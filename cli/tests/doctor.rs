@@ -64,7 +64,7 @@ fn what_is_wrong_is_the_exit_status() {
     };
     fails("MPRESS_SAME_NODE=often", "expected pass or compress");
     fails("MPRESS_STRATEGY=off", "MPRESS_STRATEGY is off");
-    fails("MPRESS_HEURISTICS=/no/such", ": /no/such/network.toml: No such file");
+    fails("MPRESS_HEURISTICS=/no/such", ": /no/such/compression.toml: No such file");
     fails("MPRESS_LINKS=/dev/null/links", ": /dev/null/links: Not a directory");
     fails("MPRESS_REPORT_FILE=/no/such/r.json", ": /no/such/r.json cannot be written: No such file");
     let guided = ["env", "MPRESS_STRATEGY=guided", "MPRESS_GUIDE=/no/such", "true"];
@@ -80,20 +80,6 @@ fn what_is_wrong_is_the_exit_status() {
     assert!(status == Some(1) && stdout.contains("failed (exit status: 3): no such host"), "{stdout}");
     let (_, stdout, _) = doctor(&dir, &["sh", "-c", "\"$@\"; echo 'mpress-doctor {}'", "launcher", "true"]);
     assert!(stdout.contains("1 ranks have another version"), "{stdout}");
-}
-
-/// As `mpress calibrate` leaves it on one node.
-#[test]
-fn a_folder_of_heuristics_may_lack_the_network() {
-    let dir = libraries("lacks");
-    let heuristics = dir.join("heuristics");
-    fs::create_dir(&heuristics).unwrap();
-    let compression = include_str!("../../engine/heuristics/compression.toml");
-    fs::write(heuristics.join("compression.toml"), compression).unwrap();
-    let setting = format!("MPRESS_HEURISTICS={}", heuristics.display());
-    let (status, stdout, stderr) = doctor(&dir, &["env", &setting, "MPRESS_SAME_NODE=compress", "true"]);
-    assert_eq!(status, Some(0), "{stdout}{stderr}");
-    assert!(stdout.contains("note  network: not measured"), "{stdout}");
 }
 
 #[test]

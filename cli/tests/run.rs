@@ -230,7 +230,7 @@ fn a_wrong_setting_is_refused_before_the_program_starts() {
     wrong(&[], "MPRESS_CONFIG", &key, &format!("{key}: root: unknown setting"));
     wrong(&["--strategy", "guided"], "MPRESS_GUIDE", "", "MPRESS_STRATEGY=guided needs MPRESS_GUIDE=FILE");
     wrong(&["--strategy", "guided"], "MPRESS_GUIDE", &none, &format!("{none}: No such file"));
-    wrong(&[], "MPRESS_HEURISTICS", &none, &format!("{none}/network.toml: No such file"));
+    wrong(&[], "MPRESS_HEURISTICS", &none, &format!("{none}/compression.toml: No such file"));
     let text = file("text", "Dear diary\n");
     wrong(&[], "MPRESS_LINKS", &text, &format!("{text}: line 1: "));
     for name in ["MPRESS_TRACE", "MPRESS_RECORD"] {
@@ -246,8 +246,7 @@ fn a_wrong_setting_is_refused_before_the_program_starts() {
     }
     wrong(&["--strategy", "off"], "MPRESS_REPORT_FILE", &folder, &format!("{folder} cannot be written"));
     file("memory.toml", "Dear diary\n");
-    file("network.toml", "Dear diary\n");
-    wrong(&[], "MPRESS_HEURISTICS", &folder, &format!("{folder}/network.toml: line 1: "));
+    wrong(&[], "MPRESS_HEURISTICS", &folder, &format!("{folder}/memory.toml: line 1: "));
 }
 
 #[test]

@@ -176,13 +176,6 @@ fn hash(value: &impl Hash) -> u64 {
     digest(value) & LARGEST
 }
 
-/// Whether a short measurement does not contradict what is said of a link.
-fn agree(said: Link, measured: Link) -> bool {
-    /// Other jobs may use the network, and the measurement is short.
-    const FACTOR: f64 = 2.0;
-    (1.0 / FACTOR..FACTOR).contains(&(measured.bandwidth_mb_s / said.bandwidth_mb_s))
-}
-
 /// The opposite of a word: the greater the word, the smaller its opposite.
 fn opposite(word: u64) -> u64 {
     LARGEST.wrapping_sub(word)
@@ -190,10 +183,9 @@ fn opposite(word: u64) -> u64 {
 
 impl Engine {
     /// Creates the engine of a process of a job, with the contents of the files in the settings, and with a link: the one that an earlier job has
-    /// kept ([`Settings::links`](crate::Settings::links)), or else a measurement. What the heuristics say of the network is used unless that link
-    /// contradicts it. `nodes` has for each rank a number that identifies its node; `rank` is that of this process. `place` is a number that
-    /// identifies the nodes and the number of ranks on each, the same for all jobs there: the link is kept under it. All processes must call this
-    /// with the same settings: [`network::measure`] needs them all.
+    /// kept ([`Settings::links`](crate::Settings::links)), or else a measurement. `nodes` has for each rank a number that identifies its node; `rank` is
+    /// that of this process. `place` is a number that identifies the nodes and the number of ranks on each, the same for all jobs there: the link is
+    /// kept under it. All processes must call this with the same settings: [`network::measure`] needs them all.
     ///
     /// Files that cannot be read are reported to `say`, in one line each, and ignored.
     ///
@@ -241,21 +233,10 @@ impl Engine {
                 Some(file) => kept_link(file, place, rank, &say, messages)?,
                 None => None,
             };
-            let link = match kept {
+            engine.set_link(match kept {
                 Some(link) => link,
                 None => network::measure(&part, messages)?,
-            };
-            let said = knowledge.link_measured.then(|| engine.link());
-            let wrong = said.filter(|said| !agree(*said, link));
-            if let Some(said) = wrong.filter(|_| rank == 0) {
-                say(&format!(
-                    "the heuristics say that a rank gets {:.1} MB/s of the network, but it is {:.1} MB/s, which is used",
-                    said.bandwidth_mb_s, link.bandwidth_mb_s
-                ));
-            }
-            if said.is_none() || wrong.is_some() {
-                engine.set_link(link);
-            }
+            });
             engine.keeps_link = settings.links.filter(|_| rank == 0).map(|file| (file, place));
         }
         Ok(engine)
@@ -285,50 +266,6 @@ mod tests {
     /// The agreement of two processes with these settings.
     fn both(one: &Settings, other: &Settings) -> Result<bool, Disagreement> {
         agreement(least(&[proposal(Some(one)), proposal(Some(other))])).map(|agreed| agreed.wants_words)
-    }
-
-    /// A network that gives a rank 4 MB/s, and the length of the last message. All ranks report the times of that rate, however long a message took
-    /// here.
-    struct Slow(usize);
-
-    impl network::Exchange for Slow {
-        type Error = ();
-
-        fn send(&mut self, _: usize, len: usize) -> Result<(), ()> {
-            self.0 = len;
-            Ok(())
-        }
-
-        fn receive(&mut self, _: usize, _: usize) -> Result<(), ()> {
-            Ok(())
-        }
-
-        fn sums(&mut self, _: [u64; 2]) -> Result<[u64; 2], ()> {
-            Ok([8, self.0 as u64].map(|len| 2 * 250 * len))
-        }
-    }
-
-    #[test]
-    fn heuristics_of_another_network_are_not_used() {
-        let folder = tempfile::tempdir().unwrap();
-        let settings = Settings { heuristics: Some(folder.path().into()), ..Settings::default() };
-        for (said, is_right) in [(2.2, true), (40.0, false), (0.1, false)] {
-            let text = format!(
-                "format = \"mpress network heuristics\"\nversion = 2\nmade = \"by hand\"\n\
-                 [link]\nlatency_us = 1.5\nbandwidth_mb_s = {said:?}\n"
-            );
-            std::fs::write(folder.path().join(crate::knowledge::NETWORK_FILE), text).unwrap();
-            for rank in [0, 1] {
-                let lines = std::cell::RefCell::new(String::new());
-                let say = |line: &dyn Display| lines.borrow_mut().push_str(&line.to_string());
-                let engine = Engine::start(&settings, &[0, 1], 0, rank, say, &mut Slow(0)).unwrap();
-                assert_eq!(engine.link().latency_us == 1.5, is_right, "{said} {:?}", engine.link());
-                // No line is about the other file, which is missing.
-                let (lines, is_told) = (lines.into_inner(), rank == 0 && !is_right);
-                assert_eq!(lines.is_empty(), !is_told, "{lines}");
-                assert_eq!(lines.contains("which is used"), is_told, "{lines}");
-            }
-        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Heuristics files: knowledge of the network and the codecs before the first message. Formats: `docs/format/heuristics.md`.
+//! Heuristics files: knowledge of the codecs and the memory before the first message. Formats: `docs/format/heuristics.md`.
 
 mod memory;
 
@@ -11,18 +11,14 @@ use std::path::{Path, PathBuf};
 
 pub use memory::{MEMORY_FILE, Memory, MemoryFile};
 
-/// The name of the network file in a folder of heuristics.
-pub const NETWORK_FILE: &str = "network.toml";
 /// The name of the codec file in a folder of heuristics.
 pub const COMPRESSION_FILE: &str = "compression.toml";
 
 /// The knowledge before the first message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Knowledge {
-    /// The network.
+    /// The network, until a job has measured it.
     pub link: Link,
-    /// Whether it was measured here; the default may be wrong by orders of magnitude.
-    pub link_measured: bool,
     /// The behaviour of the codecs.
     pub codecs: Vec<CodecBehaviour>,
 }
@@ -42,7 +38,7 @@ impl Default for Knowledge {
                 decode,
             }
         });
-        Self { link: DEFAULT_LINK, link_measured: false, codecs: codecs.collect() }
+        Self { link: DEFAULT_LINK, codecs: codecs.collect() }
     }
 }
 
@@ -52,40 +48,6 @@ type Row = (&'static str, &'static str, &'static str, f64, [f64; 3], [f64; 3]);
 /// The file `heuristics/compression.toml`.
 #[allow(clippy::approx_constant, reason = "a measured time may be like that")]
 static BUILT_IN: &[Row] = &include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
-
-/// The network file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NetworkFile {
-    format: String,
-    version: u32,
-    /// When, where and with which command it was measured.
-    pub made: String,
-    /// The network.
-    pub link: MeasuredLink,
-}
-
-/// The network as measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct MeasuredLink {
-    /// Latency and effective bandwidth.
-    #[serde(flatten)]
-    pub link: Link,
-    /// One-way times of messages in microseconds, while no other rank sends.
-    #[serde(default)]
-    pub alone: Vec<Point>,
-}
-
-/// A measured message.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Point {
-    /// Its length in bytes.
-    pub bytes: u64,
-    /// Microseconds from the sender to the receiver.
-    pub us: f64,
-}
 
 /// The codec file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -117,14 +79,6 @@ pub struct CodecBehaviour {
     pub decode: Speed,
 }
 
-impl NetworkFile {
-    /// A file of this network.
-    #[must_use]
-    pub fn new(made: String, link: MeasuredLink) -> Self {
-        Self { format: Self::FORMAT.into(), version: Self::VERSION, made, link }
-    }
-}
-
 impl CompressionFile {
     /// A file of these behaviours.
     #[must_use]
@@ -151,14 +105,13 @@ impl KnowledgeError {
 }
 
 impl Knowledge {
-    /// Reads the files of a folder. Files that cannot be used are replaced by defaults and reported. A folder may lack files, since not everything is
-    /// measured at each place (no network, on one node), but not all of them.
+    /// Reads the files of a folder. Files that cannot be used are replaced by defaults and reported. A folder may lack one of
+    /// the files, but not both.
     #[must_use]
     pub fn read(folder: &Path) -> (Self, Vec<KnowledgeError>) {
         let mut knowledge = Self::default();
         let mut errors = Vec::new();
-        let has_any =
-            [NETWORK_FILE, COMPRESSION_FILE, MEMORY_FILE].iter().any(|name| folder.join(name).exists());
+        let has_any = [COMPRESSION_FILE, MEMORY_FILE].iter().any(|name| folder.join(name).exists());
         let mut take = |name: &str, take: &mut dyn FnMut(&str) -> Result<(), String>| {
             let file = folder.join(name);
             let text = match std::fs::read_to_string(&file) {
@@ -169,14 +122,6 @@ impl Knowledge {
                 errors.push(KnowledgeError { file, why });
             }
         };
-        take(NETWORK_FILE, &mut |text| {
-            let file: NetworkFile = parse(text)?;
-            if !file.link.link.is_sane() {
-                return Err("no network is like that".into());
-            }
-            (knowledge.link, knowledge.link_measured) = (file.link.link, true);
-            Ok(())
-        });
         take(COMPRESSION_FILE, &mut |text| {
             let file: CompressionFile = parse(text)?;
             if let Some(wrong) = file.behaviour.iter().find(|b| b.to_behaviour().is_none_or(|b| !b.is_sane()))
@@ -219,15 +164,6 @@ pub(crate) trait File: DeserializeOwned {
 
     /// The format and version in the file.
     fn head(&self) -> (&str, u32);
-}
-
-impl File for NetworkFile {
-    const FORMAT: &str = "mpress network heuristics";
-    const VERSION: u32 = 2;
-
-    fn head(&self) -> (&str, u32) {
-        (&self.format, self.version)
-    }
 }
 
 impl File for CompressionFile {

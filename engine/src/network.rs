@@ -4,8 +4,6 @@
 //! process while the others of its node send too. In both directions at once, some MPIs send one message after the other or not, as chance has it, so
 //! that the time of one exchange says little. This takes some milliseconds, and each process sends at most four MiB.
 
-pub mod survey;
-
 use mpress_selector::Link;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

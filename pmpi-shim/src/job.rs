@@ -1,7 +1,5 @@
 //! From `MPI_Init` to `MPI_Finalize`: the ranks agree to use frames ([`startup`]), measure the network, and report at the end ([`finish`]).
 
-#[cfg(shim)]
-mod calibrate;
 pub(crate) mod finish;
 pub(crate) mod handshake;
 pub(crate) mod profile;

@@ -60,7 +60,8 @@ fn main() {
     let Some(universe) = mpi::initialize() else { return };
     let world = universe.world();
     if let Err(error) = run(&world) {
-        eprintln!("rank {}: {error}", world.rank());
+        let line = format!("rank {}: {error}\n", world.rank());
+        eprint!("{line}"); // in one write: launchers do not cut it
         world.abort(1); // ends all ranks: otherwise, others wait for this one for ever
     }
 }

@@ -109,12 +109,10 @@ fn semantics_on_this_host() {
 #[test]
 fn semantics_by_the_adaptive_strategy() {
     let Some(rig) = Rig::new() else { return };
-    // The starting values are of a slow network, so that there is something to gain.
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("adapter-{}", rig.mpi));
     std::fs::create_dir_all(&folder).unwrap();
-    let network = "format = \"mpress network heuristics\"\nversion = 2\nmade = \"by hand\"\n\
-                   [link]\nlatency_us = 20.0\nbandwidth_mb_s = 10.0\n";
-    std::fs::write(folder.join("network.toml"), network).unwrap();
+    let memory = "format = \"mpress memory heuristics\"\nversion = 1\nmade = \"by hand\"\n[memory]\npage_bytes = 4096\n";
+    std::fs::write(folder.join("memory.toml"), memory).unwrap();
     let env = [FRAMED[0], ("MPRESS_HEURISTICS", folder.to_str().unwrap()), ("MPRESS_THREADS", "2")];
     let written = rig.run(Launcher::Local, 2, &["semantics", "adaptive"], 1, &env);
     // A folder need not have all files.

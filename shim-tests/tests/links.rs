@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use support::compare::assert_same;
-use support::{Rig, Written, skip, two_nodes, two_nodes_at};
+use support::{Rig, Written, nodes_at, skip, two_nodes};
 
 /// One test at a time: with more ranks than processors, waiting ranks do not see when chunks come.
 fn alone() -> MutexGuard<'static, ()> {
@@ -67,7 +67,7 @@ fn two_nodes_with_processors() -> Option<Cluster> {
     if std::thread::available_parallelism().is_ok_and(|processors| processors.get() < 2) {
         return skip("two processors are needed");
     }
-    two_nodes_at(Some(Rate::gbit(1)))
+    nodes_at(2, Some(Rate::gbit(1)))
 }
 
 /// Whether each of the two ranks of `trains` says that it had a processor nearly all the time; false if the

@@ -94,13 +94,11 @@ fn each_shim_has_a_function_for_each_call_and_needs_no_mpi_but_open_mpis() {
         let names = exported(&shim);
         // Under names that no program uses.
         assert_eq!(of(&names, "mpress_MPI_"), calls);
-        // Called by `mpress calibrate`.
-        assert_eq!(of(&names, "mpress_calibrate_2_"), BTreeSet::from(["begin", "end", "network"]));
         // Called by the preload library.
         assert_eq!(of(&names, "mpress_shim_"), BTreeSet::from(["attach", "is_active"]));
         // Called by the test of panics.
         assert!(names.contains("mpress_provoke_panic"));
-        assert_eq!(calls.len() + 6, names.len(), "{names:?}");
+        assert_eq!(calls.len() + 3, names.len(), "{names:?}");
     }
 }
 

@@ -213,9 +213,8 @@ fn heuristics_that_one_rank_cannot_read() {
     let Some(cluster) = two_nodes() else { return };
     let folder = rig.folder().join("heuristics");
     std::fs::create_dir_all(&folder).unwrap();
-    let network = "format = \"mpress network heuristics\"\nversion = 2\nmade = \"by hand\"\n\
-                   [link]\nlatency_us = 20.0\nbandwidth_mb_s = 100.0\n";
-    std::fs::write(folder.join("network.toml"), network).unwrap();
+    let compression = include_str!("../../engine/heuristics/compression.toml");
+    std::fs::write(folder.join("compression.toml"), compression).unwrap();
     let job = rig.job(Launcher::Cluster(&cluster), 1, "transparent", &["every_pair"]);
     let without = job.run("without");
     let hidden = r#"if [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ]; then
@@ -276,7 +275,7 @@ fn a_file_that_cannot_be_used_is_one_line_and_the_program_runs_on() {
     let without = job.run("without");
     let summary = job.compressing().env("MPRESS_REPORT", "summary");
     for (name, value, line) in [
-        ("MPRESS_HEURISTICS", "/dev", "/dev/network.toml: "),
+        ("MPRESS_HEURISTICS", "/dev", "/dev/compression.toml: "),
         ("MPRESS_REPORT_FILE", "/none/report.json", "/none/report.json: No such file"),
     ] {
         let with = summary.env(name, value).run(name);

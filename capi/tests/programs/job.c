@@ -111,7 +111,7 @@ static void files(const char *folder)
     OK(mpress_settings_new(&settings));
     OK(mpress_settings_set(settings, "MPRESS_HEURISTICS", "/none/such"));
     FAILS(SETTINGS, mpress_engine_new(settings, NULL, &engine));
-    SAYS("/none/such/network.toml: ");
+    SAYS("/none/such/compression.toml: ");
     CHECK(engine == NULL);
     OK(mpress_settings_set(settings, "MPRESS_HEURISTICS", ""));
     OK(mpress_settings_set(settings, "MPRESS_GUIDE", file(folder, "guide.toml", "format = \"other\"\n")));

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Replaces a file. A reader sees the old or the new file, never a part.
 pub(super) fn write(path: &Path, text: Result<String, toml::ser::Error>) -> Result<(), Error> {
-    let wrong = |why: String| Error::Write { file: path.to_owned(), why };
+    let wrong = |why: String| Error { file: path.to_owned(), why };
     let text = text.map_err(|error| wrong(error.to_string()))?;
     let new = path.with_extension(format!("toml.{}.new", std::process::id()));
     let written = std::fs::write(&new, text).and_then(|()| std::fs::rename(&new, path));

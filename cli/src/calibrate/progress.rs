@@ -8,17 +8,11 @@ use std::time::Duration;
 pub(super) enum Progress {
     Bar(ProgressBar),
     Lines,
-    Silent,
 }
 
 impl Progress {
-    /// Only one rank of a job `speaks`.
-    pub(super) fn new(speaks: bool) -> Self {
-        match speaks {
-            false => Self::Silent,
-            true if std::io::stderr().is_terminal() => Self::Bar(ProgressBar::hidden()),
-            true => Self::Lines,
-        }
+    pub(super) fn new() -> Self {
+        if std::io::stderr().is_terminal() { Self::Bar(ProgressBar::hidden()) } else { Self::Lines }
     }
 
     /// Begins a part with this number of steps.
@@ -34,7 +28,6 @@ impl Progress {
                 bar.enable_steady_tick(Duration::from_millis(120));
             }
             Self::Lines => eprintln!("mpress: measuring {what}"),
-            Self::Silent => {}
         }
     }
 
@@ -52,7 +45,6 @@ impl Progress {
         match self {
             Self::Bar(bar) => bar.suspend(|| eprintln!("mpress: {line}")),
             Self::Lines => eprintln!("mpress: {line}"),
-            Self::Silent => {}
         }
     }
 }

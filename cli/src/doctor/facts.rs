@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use mpress::{Knowledge, SameNode, Settings, Strategy};
+use mpress::{SameNode, Settings, Strategy};
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object, ObjectSymbol, ReadRef};
 use serde::{Deserialize, Serialize};
@@ -48,8 +48,6 @@ pub(super) struct Chosen {
     pub(super) same_node: bool,
     /// Why a file of a setting cannot be used, if so.
     pub(super) unusable: Option<String>,
-    /// Whether the network was measured.
-    pub(super) measured: bool,
     /// The line about variables that are no settings.
     pub(super) unknown: Option<String>,
 }
@@ -100,14 +98,12 @@ impl Facts {
 }
 
 fn chosen(settings: &Settings, rank: u64) -> Chosen {
-    let knowledge = settings.heuristics.as_deref().map(|folder| Knowledge::read(folder).0);
     Chosen {
         text: settings.in_common().to_toml(),
         disabled: settings.disable,
         off: settings.strategy == Strategy::Off,
         same_node: settings.same_node == SameNode::Compress,
         unusable: settings.check_files(rank == 0).err().filter(|_| !settings.disable),
-        measured: knowledge.is_some_and(|knowledge| knowledge.link_measured),
         unknown: settings.unknown_line(),
     }
 }

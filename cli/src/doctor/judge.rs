@@ -176,14 +176,6 @@ fn settings(ranks: &[Facts]) -> Vec<Finding> {
         let finding = why.map(|why| Finding::Wrong(format!("settings: on {}: {why}", facts.node)));
         findings.extend(finding.filter(|finding| !findings.contains(finding)));
     }
-    findings.push(if chosen.measured {
-        Finding::Well("network: measured".to_owned())
-    } else {
-        Finding::Note(
-            "network: not measured; each job measures it shortly at its start, `mpress calibrate` at more length"
-                .to_owned(),
-        )
-    });
     findings.extend(chosen.unknown.iter().map(|line| Finding::Note(format!("settings: {line}"))));
     findings.push(verdict(chosen, nodes(ranks).len()));
     findings
@@ -216,7 +208,6 @@ mod tests {
             off: false,
             same_node: false,
             unusable: None,
-            measured: false,
             unknown: None,
         };
         Facts {

@@ -60,8 +60,7 @@ const TLB_ENTRIES: RangeInclusive<u64> = 1..=1 << 20;
 const CACHE_BYTES: RangeInclusive<u64> = 1 << 10..=1 << 40;
 
 impl Memory {
-    /// Reads the memory file of a folder of heuristics. Folders without one are of an earlier version, or were made with `--network-only`: then
-    /// nothing is known.
+    /// Reads the memory file of a folder of heuristics. Without one nothing is known.
     ///
     /// # Errors
     /// If there is a file that cannot be used.

@@ -9,24 +9,23 @@ type Find = unsafe extern "C" fn(*const c_char) -> *mut c_void;
 /// Makes the program's calls bypass the shim (0), except those that may wake it, or go to it again.
 type Lead = unsafe extern "C" fn(c_int);
 
-/// What the loader of the shim has passed.
-static ATTACHED: OnceLock<(Find, Option<Lead>)> = OnceLock::new();
+/// What the preload library has passed.
+static ATTACHED: OnceLock<(Find, Lead)> = OnceLock::new();
 
-/// Sets how functions of the MPI are found; called once, before any other function, by the loader of the shim: the preload library, which knows what
-/// else comes before the MPI, or `mpress calibrate`. The preload library also passes `lead`, by which the shim releases and resumes the program's
-/// calls.
+/// Sets how functions of the MPI are found; called once, before any other function, by the preload library, which knows what else
+/// comes before the MPI. By `lead` the shim releases and resumes the program's calls.
 ///
 /// # Safety
 /// `find` and `lead` must be functions of these types that can be called at any time.
 #[cfg(shim)]
 #[unsafe(no_mangle)]
-unsafe extern "C" fn mpress_shim_attach(find: Find, lead: Option<Lead>) {
+unsafe extern "C" fn mpress_shim_attach(find: Find, lead: Lead) {
     let _ = ATTACHED.set((find, lead));
 }
 
 /// From now on, the shim handles the program's calls in this process, or none of them.
 pub(crate) fn lead(to_shim: bool) {
-    if let Some((_, Some(lead))) = ATTACHED.get() {
+    if let Some((_, lead)) = ATTACHED.get() {
         // SAFETY: the caller of `mpress_shim_attach` guarantees that it can be called.
         unsafe { lead(to_shim.into()) };
     }

@@ -2,7 +2,7 @@
 
 use mpress_cluster::{Cluster, Config, Error, Finished, Launcher, Mpi, Outcome};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -79,18 +79,22 @@ impl Rig {
         Written { lines: sorted, stderr }
     }
 
-    /// Runs a program that must fail. Each rank is started by this shell script, in which `"$0" "$@"` is the program.
+    /// Runs a program that must fail, and returns what its ranks wrote to stderr. Each rank is started by this shell script, in which `"$0" "$@"` is
+    /// the program. It writes to a file, because MPICH's launcher may end before it has passed on what a rank wrote before `MPI_Abort`.
     pub(crate) fn fail(&self, ranks: usize, program: &str, script: &str) -> String {
+        let written = Path::new(env!("CARGO_TARGET_TMPDIR")).join("stderr");
+        std::fs::write(&written, "").unwrap();
         let mut job = Launcher::Local.mpirun(self.mpi, ranks);
-        job.program("sh").args(["-c", script]).arg(self.examples.join(program));
-        match job.run(LIMIT).unwrap() {
+        job.program("sh").args(["-c", &format!("exec 2>>'{}'; {script}", written.display())]);
+        job.arg(self.examples.join(program));
+        let outcome = job.run(LIMIT).unwrap();
+        let stderr = String::from_utf8_lossy(&std::fs::read(&written).unwrap()).into_owned();
+        match outcome {
             Outcome::Finished(output) => {
                 assert!(!output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
-                String::from_utf8_lossy(&output.stderr).into_owned()
+                stderr
             }
-            Outcome::TimedOut(partial) => {
-                panic!("{program} hangs: {}", String::from_utf8_lossy(&partial.stderr))
-            }
+            Outcome::TimedOut(_) => panic!("{program} hangs: {stderr}"),
         }
     }
 }

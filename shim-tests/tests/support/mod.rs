@@ -37,16 +37,16 @@ pub(crate) fn is_newer_mpich() -> bool {
 
 /// A cluster as fast as the machine: these tests do not measure speed.
 pub(crate) fn two_nodes() -> Option<Cluster> {
-    two_nodes_at(None)
+    nodes_at(2, None)
 }
 
-/// The same with links of this rate.
-pub(crate) fn two_nodes_at(rate: Option<Rate>) -> Option<Cluster> {
+/// This number of nodes, with links of this rate.
+pub(crate) fn nodes_at(nodes: usize, rate: Option<Rate>) -> Option<Cluster> {
     if is_newer_mpich() {
         return skip("PyPI's builds of MPICH and Intel MPI do not find their way over this network");
     }
     match Cluster::permitted() {
-        Ok(()) => Some(Cluster::new(Config { nodes: 2, rate }).unwrap()),
+        Ok(()) => Some(Cluster::new(Config { nodes, rate }).unwrap()),
         Err(error) => skip(error),
     }
 }
