@@ -2,8 +2,9 @@
 //! ([`Outcome`]), or by a race for the shortest time ([`Race`]). All processes count the same calls, so their decisions are equal. The caller
 //! exchanges what the processes must know of each other.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// What the processes last found, and for how many calls it is valid.
@@ -71,10 +72,10 @@ impl Way {
     const ALL: [Self; 3] = [Self::Compressed, Self::Raw, Self::Mpi];
 }
 
-/// Decides how a collective is made: in the way that has been fastest. All ways are tried in turn; then the times of the slowest process decide for
-/// some calls.
+/// Decides how a collective is made: in the way that has been fastest for calls of about its length. All ways are tried in turn; then the times of the
+/// slowest process decide for some calls.
 #[derive(Debug, Default)]
-pub struct Race(Mutex<Tries>);
+pub struct Race(Mutex<BTreeMap<u32, Tries>>);
 
 #[derive(Debug, Default)]
 struct Tries {
@@ -100,13 +101,19 @@ const CLEARLY: i32 = 16;
 const PER: f64 = 1e6;
 
 impl Race {
-    /// How this call is made. `minima` computes the minima over all processes, element by element; all of them call it, or none.
+    /// How this call of `bytes` bytes is made; the number must be the same on all processes. `minima` computes the minima over all processes, element
+    /// by element; all of them call it, or none.
     ///
     /// # Errors
     /// Those of `minima`.
-    pub fn way<E>(&self, minima: impl FnOnce([i32; 3]) -> Result<[i32; 3], E>) -> Result<Way, E> {
+    pub fn way<E>(
+        &self,
+        bytes: usize,
+        minima: impl FnOnce([i32; 3]) -> Result<[i32; 3], E>,
+    ) -> Result<Way, E> {
         let best = {
-            let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut all = self.lock();
+            let tries = all.entry(class(bytes)).or_default();
             if tries.left > 0 {
                 tries.left -= 1;
                 return Ok(tries.way);
@@ -125,7 +132,8 @@ impl Race {
         // messages that it does not see.
         let raw = &mut slowest[Way::Raw as usize];
         *raw = raw.saturating_add(*raw / CLEARLY);
-        let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.lock();
+        let tries = all.entry(class(bytes)).or_default();
         // Of equal ones, the first; if no process has times, the last outcome remains.
         let fastest =
             std::iter::zip(slowest, Way::ALL).filter(|(time, _)| *time > 0).min_by_key(|(time, _)| *time);
@@ -138,14 +146,21 @@ impl Race {
 
     /// Records the time of a call of this number of bytes. Only trial calls count; each way has the same number.
     pub fn took(&self, way: Way, bytes: usize, time: Duration) {
-        let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if tries.tried == 0 {
-            return;
-        }
+        let mut all = self.lock();
+        let Some(tries) = all.get_mut(&class(bytes)).filter(|tries| tries.tried > 0) else { return };
         let time = time.mul_f64(PER / (bytes.max(1) as f64));
         let best = &mut tries.best[way as usize];
         *best = Some(best.map_or(time, |best| best.min(time)));
     }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<u32, Tries>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Calls whose lengths differ by less than about 16 times share their tries: an MPI has other algorithms for shorter and longer calls.
+fn class(bytes: usize) -> u32 {
+    bytes.max(1).ilog2() / 4
 }
 
 /// Whole microseconds, at least one.
@@ -165,9 +180,9 @@ mod tests {
     /// Makes calls of two lengths in turn, which take this time per byte in each way; returns how the last ones were made.
     fn run(race: &Race, ns: [u64; 3], calls: usize) -> Vec<Way> {
         let made = (0..calls).map(|call| {
-            let way = race.way(ok).unwrap();
             // Long calls take less time per byte.
             let (bytes, factor) = if call % 2 == 0 { (1_000_000, 1) } else { (100_000, 3) };
+            let way = race.way(bytes, ok).unwrap();
             race.took(way, bytes, Duration::from_nanos(bytes as u64 * ns[way as usize] * factor));
             way
         });
@@ -190,11 +205,25 @@ mod tests {
     }
 
     #[test]
+    fn short_calls_say_nothing_about_long_ones() {
+        let race = Race::default();
+        let call = |bytes: usize, ns: [u64; 3]| {
+            let way = race.way(bytes, ok).unwrap();
+            race.took(way, bytes, Duration::from_nanos(bytes as u64 * ns[way as usize]));
+            way
+        };
+        (0..1000).for_each(|_| drop(call(8_000, [20, 20, 10])));
+        let long: Vec<_> = (0..100).map(|_| call(500_000, [10, 20, 20])).collect();
+        assert!(long[10..].iter().filter(|way| **way == Way::Compressed).count() > 70, "{long:?}");
+        assert_eq!(call(9_000, [20, 20, 10]), Way::Mpi);
+    }
+
+    #[test]
     fn a_race_without_times_changes_nothing() {
         let race = Race::default();
         run(&race, [10, 12, 12], 200);
         // Timed trials throughout.
-        let made = (0..1000).filter(|_| race.way(ok).unwrap() == Way::Compressed).count();
+        let made = (0..1000).filter(|_| race.way(1_000_000, ok).unwrap() == Way::Compressed).count();
         assert!(made > 900, "{made}");
         // The value of a rank without times does not count.
         let said = std::cell::Cell::new(None);
@@ -203,7 +232,7 @@ mod tests {
                 said.set(Some(mine));
                 ok(mine)
             };
-            race.way(note).unwrap();
+            race.way(1_000_000, note).unwrap();
         }
         assert_eq!(said.get(), Some([0; 3]));
     }

@@ -16,11 +16,11 @@ const EPOCHS: u64 = 8;
 const SHORTEST_NS: u64 = 31_250_000;
 
 /// The length of an epoch at this time, and how rare trials are: one round in this many. At first, epochs are short and trials frequent, so that a
-/// large loss is found within three seconds. Later, epochs are long, for small differences and programs with long iterations, and trials are rare.
+/// large loss is found within two seconds. Later, epochs are long, for small differences and programs with long iterations, and trials are rare.
 /// The schedule changes at ends of rounds.
 fn schedule(now_ns: u64) -> (u64, u64) {
     match now_ns {
-        ..8_000_000_000 => (SHORTEST_NS, 2),
+        ..8_000_000_000 => (SHORTEST_NS, 1),
         8_000_000_000..32_000_000_000 => (SHORTEST_NS, 4),
         _ => (4 * SHORTEST_NS, 8),
     }
@@ -224,12 +224,12 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_by_a_factor_of_two_ends_within_three_seconds() {
+    fn a_loss_by_a_factor_of_two_ends_within_two_seconds() {
         let mut judge = Judge::new();
-        send(&mut judge, 0.0, 3.0, |way, r| if way == Way::Raw { 1e5 } else { 2e5 } * (0.9 + 0.2 * r));
+        send(&mut judge, 0.0, 2.0, |way, r| if way == Way::Raw { 1e5 } else { 2e5 } * (0.9 + 0.2 * r));
         assert_eq!(judge.in_use, Way::Raw, "{judge:?}");
         // And back, after the network has become slow.
-        send(&mut judge, 3.0, 15.0, |way, r| if way == Way::Raw { 4e5 } else { 2e5 } * (0.9 + 0.2 * r));
+        send(&mut judge, 2.0, 15.0, |way, r| if way == Way::Raw { 4e5 } else { 2e5 } * (0.9 + 0.2 * r));
         assert_eq!(judge.in_use, Way::Decided, "{judge:?}");
     }
 

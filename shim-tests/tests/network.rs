@@ -13,12 +13,16 @@ use mpress_cluster::{Family, Launcher, Rate};
 use support::compare::assert_same;
 use support::{Rig, nodes_at, skip};
 
-/// The bandwidth of a rank must be its share of its node's link. Other load on this machine slows the links, but not always: one of three measurements
-/// must be right, and none may be much too high: TCP is not fair to the ranks of a node in a measurement that is so short.
+/// The number of measurements of which one must be right: other load on this machine disturbs them, but not always.
+const TRIES: usize = 5;
+
+/// The bandwidth of a rank must be its share of its node's link, within a factor of 1.5: TCP is not fair to the ranks of a node in a measurement that
+/// is so short.
 fn finds_the_rate(nodes: usize, ranks_per_node: usize, mbit: u64) {
     let Some(rig) = Rig::new(&format!("network-{nodes}-{ranks_per_node}")) else { return };
-    if nodes > 2 && rig.mpi.family() == Family::Mpich {
-        return skip("ranks of MPICH spin while they wait, so with more ranks than cores this takes minutes")
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    if rig.mpi.family() == Family::Mpich && nodes * ranks_per_node > cores {
+        return skip("ranks of MPICH spin while they wait: with more ranks than cores, the scheduler is measured")
             .unwrap_or_default();
     }
     let Some(cluster) = nodes_at(nodes, Some(Rate::mbit(mbit))) else { return };
@@ -28,13 +32,12 @@ fn finds_the_rate(nodes: usize, ranks_per_node: usize, mbit: u64) {
     let without = job.run("without");
     let with = job.shimmed().env("MPRESS_REPORT_FILE", file.to_str().unwrap());
     let mut found = Vec::new();
-    while found.len() < 3 {
+    while found.len() < TRIES {
         assert_same(&without, &with.run("with"));
         let report = JobReport::from_json(&std::fs::read_to_string(&file).unwrap()).unwrap();
         let bandwidth = report.job.bandwidth_mb_s;
-        assert!(bandwidth < 2.0 * share, "{bandwidth} MB/s of {share}");
         found.push(bandwidth);
-        if bandwidth > 0.7 * share {
+        if (share / 1.5..share * 1.5).contains(&bandwidth) {
             return;
         }
     }
@@ -43,7 +46,7 @@ fn finds_the_rate(nodes: usize, ranks_per_node: usize, mbit: u64) {
 
 #[test]
 fn one_rank_on_each_of_two_nodes() {
-    finds_the_rate(2, 1, 100);
+    finds_the_rate(2, 1, 20);
 }
 
 #[test]
@@ -54,10 +57,10 @@ fn two_ranks_share_the_link_of_their_node() {
 /// An odd number of nodes: one of them takes no part.
 #[test]
 fn three_nodes() {
-    finds_the_rate(3, 1, 100);
+    finds_the_rate(3, 1, 20);
 }
 
 #[test]
 fn four_nodes() {
-    finds_the_rate(4, 1, 100);
+    finds_the_rate(4, 1, 20);
 }

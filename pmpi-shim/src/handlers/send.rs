@@ -217,7 +217,7 @@ fn send_wire(mode: Mode, wire: Arc<Wire>, message: &Envelope) -> Started {
         let span = wire.span();
         send(span.ptr(), span.count(), span.datatype(), peer, tag, comm)
     })?;
-    waiting::sent(wire.len());
+    wire.sent();
     Ok(Active::new(REQUEST_NULL, Finish::Nothing))
 }
 

@@ -53,7 +53,7 @@ pub(crate) enum By<'a> {
     /// A vote on whether any rank has a long block to send, since no rank knows the lengths of all blocks. The function says whether this rank has
     /// one. The outcome holds for some calls. A vote makes ranks wait for each other, which a nonblocking call must not do; it uses the last outcome.
     Vote(&'a dyn Fn() -> bool),
-    /// What has been fastest for blocking calls of this sort; the number of bytes of this one.
+    /// What has been fastest for blocking calls of this sort and of about this number of bytes, which is the same on all ranks.
     Race(Raced, usize),
 }
 
@@ -80,7 +80,7 @@ impl Collectives {
         let (way, of) = match *by {
             By::Race(raced, bytes) => {
                 let race = &self.races[raced as usize];
-                (race.way(|mine| private::minima(mine, how.comm()))?, Of::Race(race, bytes))
+                (race.way(bytes, |mine| private::minima(mine, how.comm()))?, Of::Race(race, bytes))
             }
             _ => (Way::Compressed, Of::Nothing),
         };
