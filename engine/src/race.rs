@@ -113,7 +113,8 @@ impl Race {
     ) -> Result<Way, E> {
         let best = {
             let mut all = self.lock();
-            let tries = all.entry(class(bytes)).or_default();
+            let nearest = nearest(&all, class(bytes));
+            let tries = all.entry(class(bytes)).or_insert(nearest);
             if tries.left > 0 {
                 tries.left -= 1;
                 return Ok(tries.way);
@@ -161,6 +162,17 @@ impl Race {
 /// Calls whose lengths differ by less than about 16 times share their tries: an MPI has other algorithms for shorter and longer calls.
 fn class(bytes: usize) -> u32 {
     bytes.max(1).ilog2() / 4
+}
+
+/// How a class begins: as the nearest one has decided, for some calls. A program may make only a few calls of its longest class.
+fn nearest(all: &BTreeMap<u32, Tries>, class: u32) -> Tries {
+    let decided = all.iter().filter(|(_, tries)| tries.stood > 0);
+    let nearest = decided.min_by_key(|(other, _)| other.abs_diff(class));
+    nearest.map_or_else(Tries::default, |(_, tries)| Tries {
+        way: tries.way,
+        left: SHORTEST,
+        ..Tries::default()
+    })
 }
 
 /// Whole microseconds, at least one.
@@ -213,6 +225,8 @@ mod tests {
             way
         };
         (0..1000).for_each(|_| drop(call(8_000, [20, 20, 10])));
+        // Before they have been tried, long calls go like short ones.
+        assert!((0..SHORTEST).all(|_| call(500_000, [10, 20, 20]) == Way::Mpi));
         let long: Vec<_> = (0..100).map(|_| call(500_000, [10, 20, 20])).collect();
         assert!(long[10..].iter().filter(|way| **way == Way::Compressed).count() > 70, "{long:?}");
         assert_eq!(call(9_000, [20, 20, 10]), Way::Mpi);

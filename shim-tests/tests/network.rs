@@ -22,8 +22,10 @@ fn finds_the_rate(nodes: usize, ranks_per_node: usize, mbit: u64) {
     let Some(rig) = Rig::new(&format!("network-{nodes}-{ranks_per_node}")) else { return };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     if rig.mpi.family() == Family::Mpich && nodes * ranks_per_node > cores {
-        return skip("ranks of MPICH spin while they wait: with more ranks than cores, the scheduler is measured")
-            .unwrap_or_default();
+        return skip(
+            "ranks of MPICH spin while they wait: with more ranks than cores, the scheduler is measured",
+        )
+        .unwrap_or_default();
     }
     let Some(cluster) = nodes_at(nodes, Some(Rate::mbit(mbit))) else { return };
     let share = mbit as f64 / 8.0 / ranks_per_node as f64;
