@@ -1,10 +1,12 @@
 //! Reusable byte buffers: taken from a bounded pool, and returned on drop.
 
 use crate::frame::HEADER_LEN;
+use std::cell::Cell;
 use std::collections::TryReserveError;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// The maximum number of bytes kept for reuse. Larger buffers are freed.
 const KEPT_BYTES: usize = 64 << 20;
@@ -71,14 +73,39 @@ impl Pool {
     pub(crate) fn take_within(self: &Arc<Self>, room: usize, most: usize) -> Result<Buffer, TryReserveError> {
         let mut bytes = self.free().take(room, most).unwrap_or_default();
         if bytes.len() < room {
+            let start = Instant::now();
             bytes.try_reserve_exact(room)?;
             bytes.resize(room, 0);
+            NEW_MEMORY.set(NEW_MEMORY.get() + start.elapsed());
         }
         Ok(Buffer { bytes, len: 0, pool: Arc::clone(self) })
     }
 
     fn free(&self) -> MutexGuard<'_, Free> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+thread_local! {
+    /// The time in which this thread has got new memory for pools.
+    static NEW_MEMORY: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+}
+
+/// Times work of this thread, without the time of new memory for pools: the first messages need it, and later ones reuse it. With it, a codec's first
+/// messages may seem to take several times as long as all others.
+pub(crate) struct Stopwatch {
+    start: Instant,
+    new_memory: Duration,
+}
+
+impl Stopwatch {
+    pub(crate) fn start() -> Self {
+        Self { new_memory: NEW_MEMORY.get(), start: Instant::now() }
+    }
+
+    /// The time since the start. On another thread, all of it counts.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.start.elapsed().saturating_sub(NEW_MEMORY.get().saturating_sub(self.new_memory))
     }
 }
 
@@ -158,6 +185,17 @@ mod tests {
         assert!(free.buffers.is_sorted_by_key(|bytes| std::cmp::Reverse(bytes.len())));
         assert_eq!(free.take(10, 20).map(|bytes| bytes.len()), Some(10), "the shortest that fits");
         assert_eq!(free.take(72, 200), None, "all are longer than that, or shorter");
+    }
+
+    #[test]
+    fn new_memory_takes_no_time() {
+        let pool = Arc::new(Pool::default());
+        let (all, watch) = (Instant::now(), Stopwatch::start());
+        drop(pool.take(32 << 20).unwrap());
+        let new = NEW_MEMORY.get();
+        assert!(new > Duration::ZERO && watch.elapsed() + new <= all.elapsed());
+        drop(pool.take(32 << 20).unwrap());
+        assert_eq!(NEW_MEMORY.get(), new, "it is reused");
     }
 
     #[test]

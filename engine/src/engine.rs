@@ -6,7 +6,7 @@ mod streams;
 pub use streams::{Outgoing, Pieces, Tail};
 
 use crate::blocks::{self, BLOCK, Threads};
-use crate::buffer::{Buffer, Pool};
+use crate::buffer::{Buffer, Pool, Stopwatch};
 use crate::codecs::{Instances, Setting, Table};
 use crate::decide::{Considered, Decider, Plan};
 use crate::frame::{self, FrameError, HEADER_LEN, Incoming, Mark, NO_NOTE, Note};
@@ -168,12 +168,12 @@ impl Engine {
             self.counters.sent(kind, Err(plan.raw_reason()), to, len, len, Duration::ZERO);
             return None;
         };
-        let start = Instant::now();
+        let watch = Stopwatch::start();
         let packed = match channel.filter(|_| plan.send).zip(self.memory.as_ref()) {
             Some((channel, memory)) => self.pack_noted(setting, raw, kind, (memory, channel, &mut plan)),
             None => self.pack(setting, raw, kind),
         };
-        let time = start.elapsed();
+        let time = watch.elapsed();
         let wire_len = packed.as_ref().map_or(len, |frame| frame.len());
         let by = packed.as_ref().map(|_| setting);
         self.report(&plan, (kind, to, len), by, (wire_len, time));
@@ -210,11 +210,11 @@ impl Engine {
             let Some(probe) = plan.probe() else { break };
             let setting = self.table.setting(probe.offer, kind);
             let Some((window, setting)) = part(probe.window).zip(setting) else { break };
-            let start = Instant::now();
+            let watch = Stopwatch::start();
             let packed =
                 self.instances.with_encoder(setting, |encoder| self.compress(encoder, &window)).flatten();
             let wire_len = packed.map_or(window.len(), |buffer| buffer.len().saturating_sub(HEADER_LEN));
-            plan = self.decider.probed(plan, wire_len, start.elapsed(), first);
+            plan = self.decider.probed(plan, wire_len, watch.elapsed(), first);
         }
         plan
     }
@@ -301,7 +301,7 @@ impl Engine {
         if out.len() != incoming.raw_len() || incoming.stream().is_some() {
             return Err(FrameError::damaged(DecodeErrorKind::Length, 24));
         }
-        let start = Instant::now();
+        let watch = Stopwatch::start();
         let mut id = incoming.codec;
         match (incoming.note, &self.memory) {
             (Some(note), Some(memory)) => self.decode_noted(incoming, note, memory, out)?,
@@ -314,7 +314,7 @@ impl Engine {
             }
             _ => self.decode_payload(incoming, None, Out::new(out))?,
         }
-        let time = start.elapsed();
+        let time = watch.elapsed();
         let codec = self.table.used(id, incoming.setting);
         self.counters.received(incoming.kind, codec, 1, incoming.raw_len(), time);
         if let Some(codec) = codec {

@@ -4,7 +4,7 @@
 use super::Engine;
 use super::noted::copied;
 use crate::blocks;
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, Stopwatch};
 use crate::codecs::Setting;
 use crate::decide::{Considered, Plan};
 use crate::engine::Destination;
@@ -17,7 +17,7 @@ use mpress_codec::{CodecId, DecodeErrorKind, Encode, Kind, Out};
 use mpress_selector::Transfer;
 use std::mem::MaybeUninit;
 use std::ops::Range;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Bytes of a chunk of a long message on the wire. With its header it fits in the 64 KiB up to which Open MPI sends over TCP without asking the receiver.
 const CHUNK: usize = 63 << 10;
@@ -114,11 +114,11 @@ impl Engine {
         let Some((setting, stream)) = setting.zip(stream) else {
             return self.finish(plan, raw, (kind, to, channel)).map_or(Outgoing::Raw, Outgoing::Frame);
         };
-        let (start, chunk) = (Instant::now(), stream.range(0).len());
+        let (watch, chunk) = (Stopwatch::start(), stream.range(0).len());
         let gains = self.instances.with_encoder(setting, |encoder| self.gains(encoder, raw, chunk));
         let first = raw.get(stream.range(0)).filter(|_| gains == Some(true));
         let keeping = first.and_then(|_| self.keep_long(setting, channel, (&mut plan, len), &copied(raw)));
-        self.stream((stream, setting, plan, to), first, (channel, keeping), start)
+        self.stream((stream, setting, plan, to), first, (channel, keeping), watch)
     }
 
     /// The same for a message that is produced piece by piece: its first chunk, or the one in its middle, decides whether it is worth compressing.
@@ -151,7 +151,7 @@ impl Engine {
             let frame = self.finish(plan, &raw, (kind, to, channel));
             return Ok(frame.map_or(Outgoing::Raw, Outgoing::Frame));
         };
-        let (start, chunk) = (Instant::now(), stream.range(0).len());
+        let (watch, chunk) = (Stopwatch::start(), stream.range(0).len());
         let first = if chunk == first.len() { Some(first) } else { self.piece(pieces, 0..chunk) };
         let gains = |part: &[u8]| {
             self.instances.with_encoder(setting, |encoder| self.gains(encoder, part, chunk)) == Some(true)
@@ -161,7 +161,7 @@ impl Engine {
             .filter(|first| gains(first) || self.piece(pieces, middle).is_some_and(|middle| gains(&middle)));
         let fill = |part: Range<usize>, copy: &mut [u8]| pieces.fill(part, copy);
         let keeping = first.as_ref().and_then(|_| self.keep_long(setting, channel, (&mut plan, len), &fill));
-        Ok(self.stream((stream, setting, plan, to), first.as_deref(), (channel, keeping), start))
+        Ok(self.stream((stream, setting, plan, to), first.as_deref(), (channel, keeping), watch))
     }
 
     /// The length of the chunks that the settings want for each long message, whatever is expected of them.
@@ -219,10 +219,10 @@ impl Engine {
         (stream, setting, plan, to): (Stream, Setting, Plan, Destination),
         first: Option<&[u8]>,
         (channel, keeping): (Option<Channel>, Option<Keeping>),
-        start: Instant,
+        watch: Stopwatch,
     ) -> Outgoing {
         let head = first.and_then(|first| self.head(&stream, setting, first, (channel, keeping.as_ref())));
-        let time = start.elapsed();
+        let time = watch.elapsed();
         match head {
             Some((head, saved)) => {
                 let wire_len = head.len();
@@ -259,11 +259,11 @@ impl Engine {
         if raw.len() != tail.due()?.len() {
             return None;
         }
-        let start = Instant::now();
+        let watch = Stopwatch::start();
         let (mut chunk, saved) =
             self.pack_chunk(tail.setting, part(tail.keeping.as_ref(), tail.due()?, raw), CHUNK_HEADER)?;
         tail.stream.seal(self.mark, tail.next, &mut chunk)?;
-        tail.time += start.elapsed();
+        tail.time += watch.elapsed();
         tail.wire_len += chunk.len();
         tail.saved += saved;
         tail.next += 1;
@@ -395,7 +395,7 @@ impl Engine {
         if out.remaining() != len || wire.len() > len {
             return Err(FrameError::damaged(DecodeErrorKind::Length, 0));
         }
-        let start = Instant::now();
+        let watch = Stopwatch::start();
         if wire.len() == len {
             let full = FrameError::damaged(DecodeErrorKind::Length, 0);
             out.extend_from_slice(wire).map_err(|_| full)?;
@@ -403,7 +403,7 @@ impl Engine {
             let decoded = self.instances.decode(stream.codec, reference, wire, out);
             decoded.ok_or(FrameError::Codec(stream.codec))?.map_err(FrameError::Damaged)?;
         }
-        let time = start.elapsed();
+        let time = watch.elapsed();
         let codec = self.table.used(stream.codec, stream.setting).filter(|_| wire.len() < len);
         self.counters.received(stream.kind, codec, u64::from(index == 0), len, time);
         if let Some(codec) = codec {
