@@ -475,8 +475,8 @@ enum mpress_status mpress_handshake_mark(const uint64_t *minima, uint8_t *mark);
  * start would be mistaken for a frame. Free `*engine` with mpress_engine_free; on an error it is
  * NULL. Thread-safe.
  *
- * The engine assumes a network of 1 Gbit/s until it knows better: from MPRESS_HEURISTICS,
- * mpress_engine_set_link or mpress_engine_waited.
+ * The engine assumes a network of 1 Gbit/s until it knows better: from mpress_engine_set_link or
+ * mpress_engine_waited.
  *
  * With the adaptive strategy an engine makes trials by the clock, unless MPRESS_CLOCK is off: from
  * a quarter of a second after this call on, it occasionally has all messages sent unchanged for 31 or

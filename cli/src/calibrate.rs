@@ -1,4 +1,4 @@
-//! `mpress calibrate`: heuristics files for this machine and network. Formats: `docs/format/heuristics.md`.
+//! `mpress calibrate`: heuristics files for this machine. Formats: `docs/format/heuristics.md`.
 
 mod codecs;
 mod data;

@@ -101,7 +101,7 @@ fn main() -> ExitCode {
     ExitCode::from(error.exit_status())
 }
 
-/// The exit code of a command that does not run on ranks.
+/// The exit code of a command that is no part of a job.
 fn exit<E: std::error::Error>(result: Result<(), E>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,

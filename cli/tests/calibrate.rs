@@ -8,20 +8,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const LAUNCHER: [&str; 11] = [
-    "OMPI_COMM_WORLD_SIZE",
-    "OMPI_COMM_WORLD_RANK",
-    "PMIX_NAMESPACE",
-    "PMIX_RANK",
-    "PMI_RANK",
-    "PMI_SIZE",
-    "PMI_FD",
-    "HYDI_CONTROL_FD",
-    "HYDRA_CONTROL_FD",
-    "SLURM_PROCID",
-    "MPRESS_LIBDIR",
-];
-
 /// A separate folder for each test.
 fn folder(name: &str) -> PathBuf {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("calibrate-{name}"));
@@ -30,12 +16,8 @@ fn folder(name: &str) -> PathBuf {
     dir
 }
 
-/// `mpress calibrate` in an environment without a launcher.
 fn calibrate(out: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mpress"));
-    LAUNCHER.iter().for_each(|name| {
-        command.env_remove(name);
-    });
     command.arg("calibrate").arg("--out").arg(out);
     command
 }

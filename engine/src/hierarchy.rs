@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 /// The version of what ranks send each other in collectives (`docs/format/collectives.md`). Raise it with each change, because ranks of different
 /// versions would wait for each other.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 
 /// The distribution of ranks over nodes. Each rank owns one block of the data to be reduced; in each node one rank, its *aggregator*, combines the
 /// contributions of the node's ranks to the block.

@@ -72,7 +72,7 @@ impl Way {
     const ALL: [Self; 3] = [Self::Compressed, Self::Raw, Self::Mpi];
 }
 
-/// Decides how a collective is made: in the way that has been fastest for calls of about its length. All ways are tried in turn; then the times of the
+/// Decides how a collective is made: in the way that has been fastest for calls of its class of lengths. All ways are tried in turn; then the times of the
 /// slowest process decide for some calls.
 #[derive(Debug, Default)]
 pub struct Race(Mutex<BTreeMap<u32, Tries>>);
@@ -159,7 +159,7 @@ impl Race {
     }
 }
 
-/// Calls whose lengths differ by less than about 16 times share their tries: an MPI has other algorithms for shorter and longer calls.
+/// The class of a call's length: class n has the lengths from 16^n to below 16^(n+1). An MPI has other algorithms for shorter and longer calls.
 fn class(bytes: usize) -> u32 {
     bytes.max(1).ilog2() / 4
 }

@@ -206,7 +206,7 @@ fn raw_messages_on_trial_are_counted_as_such() {
     engine.set_link(SLOW);
     let (raw, end) = (smooth(8000), Instant::now() + Duration::from_secs(60));
     let has = |reason: RawReason| raw_after(&engine, &raw).iter().any(|(of, ..)| *of == reason);
-    // Every half second a trial begins.
+    // In the first seconds, each quarter of a second has a trial.
     while !has(RawReason::Clock) {
         assert!(Instant::now() < end, "there was no trial");
         sleep(Duration::from_millis(1));

@@ -206,24 +206,6 @@ fn sums_of_reals_are_compressed_where_the_order_is_free() {
     }
 }
 
-/// The ranks must not wait at the start for a measurement in which only some of them take part.
-#[test]
-fn heuristics_that_one_rank_cannot_read() {
-    let Some(rig) = Rig::beside_others("hidden_heuristics") else { return };
-    let Some(cluster) = two_nodes() else { return };
-    let folder = rig.folder().join("heuristics");
-    std::fs::create_dir_all(&folder).unwrap();
-    let compression = include_str!("../../engine/heuristics/compression.toml");
-    std::fs::write(folder.join("compression.toml"), compression).unwrap();
-    let job = rig.job(Launcher::Cluster(&cluster), 1, "transparent", &["every_pair"]);
-    let without = job.run("without");
-    let hidden = r#"if [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ]; then
-        exec unshare -m sh -c 'mount -t tmpfs none "$MPRESS_HEURISTICS" && exec "$0" "$@"' "$0" "$@"
-        fi; exec "$0" "$@""#;
-    let with = job.shimmed().env("MPRESS_HEURISTICS", folder.to_str().unwrap()).wrapped(hidden).run("with");
-    assert_same(&without, &with);
-}
-
 #[test]
 fn two_ranks_on_each_of_two_nodes() {
     let Some(rig) = Rig::beside_others("two_each") else { return };
