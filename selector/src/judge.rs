@@ -20,8 +20,7 @@ const SHORTEST_NS: u64 = 31_250_000;
 /// The schedule changes at ends of rounds.
 fn schedule(now_ns: u64) -> (u64, u64) {
     match now_ns {
-        ..2_000_000_000 => (SHORTEST_NS, 1),
-        2_000_000_000..8_000_000_000 => (SHORTEST_NS, 2),
+        ..8_000_000_000 => (SHORTEST_NS, 1),
         8_000_000_000..32_000_000_000 => (SHORTEST_NS, 4),
         _ => (4 * SHORTEST_NS, 8),
     }
