@@ -1,5 +1,5 @@
-/* Communicators from a session, and others derived from these, before MPI_Init and after it. All ranks use them, finalize the world, and continue to use
- * them. Messages and a collective are pending meanwhile. (MPI_Finalize is a call of all ranks: Open MPI waits there for all.) */
+/* Communicators from a session, and others derived from these, before MPI_Init and after it. All ranks use them, finalize the world, and continue to
+ * use them. Messages and a collective are pending meanwhile. (All ranks finalize at the same time, since Open MPI waits for all of them.) */
 #include "../observe.h"
 
 #include <stdio.h>
