@@ -6,7 +6,7 @@
 use crate::messages::{error::raise, streams::Arriving};
 use crate::mpi::{arguments::Out, nested, sys::*};
 use crate::operations::active::{Active, Started, UnderWay};
-use crate::operations::state::{Shim, shared};
+use crate::operations::{requests::Waits, state::Shim, state::shared};
 
 /// The shared state, if this call is to be handled: the shim is active, and the call is the program's own.
 #[inline]
@@ -77,6 +77,7 @@ pub(crate) fn until<R>(shim: &Shim, mut ask: impl FnMut() -> Option<R>) -> R {
 
 /// Waits for an operation, and stores its status where the program wants it.
 pub(crate) fn wait(shim: &Shim, mut active: Active, status: Out<MPI_Status>) -> c_int {
+    let _waits = Waits::begin();
     until(shim, || (shim.may_wait() || active.is_complete(shim)).then_some(()));
     active.wait(shim, status)
 }
@@ -97,6 +98,7 @@ pub(crate) fn wait_for_both(
     mut second: Active,
     status: Out<MPI_Status>,
 ) -> (c_int, c_int) {
+    let _waits = Waits::begin();
     until(shim, || {
         (shim.may_wait() || [first.is_complete(shim), second.is_complete(shim)] == [true, true]).then_some(())
     });

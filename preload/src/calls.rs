@@ -123,8 +123,7 @@ macro_rules! calls {
 
                 /// From the shim to the tool.
                 pub(super) unsafe extern "C-unwind" fn there($($arg: usize),*) -> c_int {
-                    let _inside = tools::Inside::enter($index);
-                    call!(CALL.detour.there(), ($($arg)*))
+                    tools::inside($index, || call!(CALL.detour.there(), ($($arg)*)))
                 }
 
                 /// `PMPI_X` of the program or, inside [`there`], of a tool.

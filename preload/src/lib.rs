@@ -10,7 +10,8 @@
 //! `calls` contains the exported functions; `resolve` fills their slots with the help of `loaded` (which MPI
 //! is loaded), `known` (whether all of its calls are known), `beside` (the path of the shim), `tools` (other
 //! wrappers of a call) and `withdraw` (which names are withdrawn); `elf` reads the symbols that libraries
-//! define and use; `say` prints the only line that this library may print.
+//! define and use; `stack`, a file of the shim, compares the places of calls; `say` prints the only line that
+//! this library may print.
 
 mod beside;
 mod calls;
@@ -20,6 +21,8 @@ mod loaded;
 mod ranks;
 mod resolve;
 mod say;
+#[path = "../../pmpi-shim/src/mpi/stack.rs"]
+mod stack;
 mod tools;
 mod withdraw;
 

@@ -9,6 +9,7 @@
 use crate::calls::{Call, Slot};
 use crate::elf;
 use crate::loaded::{self, Mpi};
+use crate::stack::{self, Earlier};
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr;
@@ -87,28 +88,103 @@ impl Detour {
 
     /// The target of `entry_back` for the call with this index.
     pub(crate) fn back(&self, index: usize) -> *mut c_void {
-        if INSIDE.get() == Some(index) { self.mpi.get() } else { self.handler.get() }
+        if is_inside(index) { self.mpi.get() } else { self.handler.get() }
     }
 }
+
+/// A call that goes through a tool. It lies on the stack of its thread, so that a later call finds out whether
+/// this one is around it, or was left by a jump of the program's error handler.
+struct Inside {
+    /// [`LIVE`].
+    live: Cell<u64>,
+    outer: Option<Last>,
+}
+
+/// The index of a call, and where it is.
+type Last = (usize, *const Inside);
+
+/// Any number that a stack is unlikely to have by chance.
+const LIVE: u64 = 0x5e1b_70d4_93ac_f826;
 
 thread_local! {
-    /// The call for which this thread is inside a tool.
-    static INSIDE: Cell<Option<usize>> = const { Cell::new(None) };
-}
-
-/// Marks this thread as inside a tool with a call, until dropped.
-pub(crate) struct Inside {
-    before: Option<usize>,
-}
-
-impl Inside {
-    pub(crate) fn enter(index: usize) -> Self {
-        Self { before: INSIDE.replace(Some(index)) }
-    }
+    /// The call that this thread has made last through a tool, unless that has returned.
+    static INSIDE: Cell<Option<Last>> = const { Cell::new(None) };
 }
 
 impl Drop for Inside {
     fn drop(&mut self) {
-        INSIDE.set(self.before);
+        INSIDE.set(self.outer);
+    }
+}
+
+/// Makes the call with this index through a tool.
+pub(crate) fn inside<R>(index: usize, call: impl FnOnce() -> R) -> R {
+    let this = Inside { live: Cell::new(LIVE), outer: last() };
+    INSIDE.set(Some((index, &raw const this)));
+    call()
+}
+
+/// Whether this thread is inside a tool with this call.
+fn is_inside(index: usize) -> bool {
+    last().is_some_and(|(last, _)| last == index)
+}
+
+/// The call that this thread has made last through a tool, if it may be under way.
+fn last() -> Option<Last> {
+    let (index, call) = INSIDE.get()?;
+    let is_under_way = match stack::earlier(call.addr(), stack::here()) {
+        // The stack may have grown again since the call was left.
+        Earlier::Around => {
+            // SAFETY: what is above this place on the stack of its thread can be read.
+            unsafe { (&raw const (*call).live).cast::<u64>().read_volatile() == LIVE }
+        }
+        Earlier::Over => false,
+        // On the stack of a user-level thread. If the tool's own calls came to the shim, they would never end.
+        Earlier::Unknown => true,
+    };
+    if !is_under_way {
+        INSIDE.set(None);
+    }
+    is_under_way.then_some((index, call))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::hint::black_box;
+
+    /// Makes a call lower on the stack.
+    #[inline(never)]
+    fn below<R>(call: impl FnOnce() -> R) -> R {
+        let mut room = [0_u8; 4096];
+        black_box(&mut room);
+        let result = call();
+        black_box(&mut room);
+        result
+    }
+
+    #[test]
+    fn a_call_is_inside_those_around_it() {
+        assert!(!is_inside(3));
+        below(|| {
+            inside(3, || {
+                assert!(below(|| below(|| is_inside(3) && !is_inside(4))));
+                below(|| inside(4, || assert!(below(|| below(|| is_inside(4) && !is_inside(3))))));
+                assert!(below(|| below(|| is_inside(3))));
+            });
+        });
+        assert!(!is_inside(3));
+    }
+
+    #[test]
+    fn a_call_that_was_left_is_around_no_later_one() {
+        let left = below(|| below(|| below(|| inside(3, || INSIDE.get()))));
+        assert!(left.is_some());
+        // As after a jump.
+        INSIDE.set(left);
+        assert!(!is_inside(3));
+        INSIDE.set(left);
+        inside(4, || assert!(below(|| below(|| is_inside(4)))));
+        assert!(!is_inside(3) && INSIDE.get().is_none());
     }
 }

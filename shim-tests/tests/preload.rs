@@ -102,6 +102,17 @@ fn a_tool_that_goes_past_pmpi_changes_nothing() {
     }
 }
 
+/// The shim makes its calls through such a tool. An error handler may leave one by a jump; then the program's calls by
+/// their other names still come to the shim.
+#[test]
+fn a_jump_out_of_a_tool_that_goes_past_pmpi() {
+    let Some(rig) = Rig::beside_others("jump") else { return };
+    let job = rig.job(Launcher::Local, 2, "jump", &[]);
+    let with = job.compressing_over("count_direct.so").env("MPRESS_REPORT", "summary").run("with");
+    assert_same(&job.run("without"), &with);
+    assert!(with.framed().is_some_and(|(messages, _)| messages > 20), "{:?}", with.shim_lines());
+}
+
 /// Fails unless a job had the same results as without the shim, and printed exactly these words.
 fn assert_passed(without: &Written, with: &Written, words: &[&str]) {
     assert_same(without, with);

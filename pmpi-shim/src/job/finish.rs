@@ -33,11 +33,9 @@ pub(super) static JOB: OnceLock<Job> = OnceLock::new();
 pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _: *mut c_void) -> c_int {
     let shim = state::shared();
     let goes_on = SESSIONS.load(Ordering::Acquire) > 0;
-    match shim {
-        // Messages on communicators of sessions are still to be received.
-        Some(shim) if goes_on => shim.requests.wait(shim),
-        Some(shim) => _ = end_messages(shim),
-        None => {}
+    // With sessions, messages are still sent and received, some only after other ranks have left `MPI_Finalize`.
+    if let Some(shim) = shim.filter(|_| !goes_on) {
+        let _left = end_messages(shim);
     }
     if let (Some(job), Some(recorder)) = (JOB.get(), shim.and_then(|shim| shim.recorder.as_ref())) {
         recorded(job, &recorder.finish());
@@ -58,16 +56,19 @@ pub(crate) unsafe extern "C" fn finish(_: MPI_Comm, _: c_int, _: *mut c_void, _:
         // SAFETY: a communicator of all ranks, each of which is here.
         let _ended_anyway = unsafe { PMPI_Barrier(all_ranks()) };
     }
-    if goes_on {
-        WORLD_HAS_ENDED.store(true, Ordering::Release);
-    } else {
+    WORLD_HAS_ENDED.store(true, Ordering::Release);
+    if !goes_on {
         end();
     }
     SUCCESS
 }
 
-/// Set if the world has ended before a session.
 static WORLD_HAS_ENDED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the world has ended, maybe before a session. From then on `MPI_COMM_SELF` may not be used.
+pub(crate) fn world_has_ended() -> bool {
+    WORLD_HAS_ENDED.load(Ordering::Acquire)
+}
 
 /// Number of sessions that have not ended (MPI 4.0, chapter 11): a process may end its world, and go on with the communicators of a session. Frames
 /// still come on them.
@@ -86,7 +87,7 @@ pub(crate) fn session_ending(pass: impl FnOnce() -> c_int) -> c_int {
     // Before the call: some MPIs end the world in it. A session that began while calls bypassed the shim was not counted.
     let one_less = |sessions: usize| sessions.checked_sub(1);
     let before = SESSIONS.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_less);
-    if before == Ok(1) && WORLD_HAS_ENDED.swap(false, Ordering::AcqRel) {
+    if before == Ok(1) && world_has_ended() {
         state::shared().map(end_messages);
         end();
     }

@@ -303,7 +303,7 @@ pub(crate) fn sleep(make: Make) {
 /// `MPI_Type_commit`.
 pub(crate) fn committing(datatype: Out<MPI_Datatype>, pass: impl FnOnce() -> c_int) -> c_int {
     let code = pass();
-    if code != SUCCESS || nested() || ASLEEP.load(Ordering::Acquire).is_null() {
+    if code != SUCCESS || nested() || ASLEEP.load(Ordering::Acquire).is_null() || finish::world_has_ended() {
         return code;
     }
     if datatypes::may_reorder(datatype.get()) {

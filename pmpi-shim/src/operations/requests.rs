@@ -3,7 +3,7 @@
 
 mod record;
 
-pub(crate) use record::InUse;
+pub(crate) use record::{InUse, Waits};
 
 use crate::messages::context::Context;
 use crate::mpi::{handle::Handle, handle::HandleMap, stack, stack::Place, sys::*};
@@ -122,8 +122,9 @@ impl Requests {
         let detached = all.detached.iter().map(|(record, _)| record);
         let ours = all.records.values().chain(detached).filter(|record| record.is_ours());
         let (left, used): (Vec<_>, Vec<_>) = ours.partition(|record| record.leave_if_over(here));
-        IN_USE_HERE.set(used.len());
-        !left.is_empty()
+        let has_left_a_wait = Waits::end_if_over(here);
+        IN_USE_HERE.set(used.len() + usize::from(Waits::are_any()));
+        has_left_a_wait || !left.is_empty()
     }
 
     /// The record of a request, for a call that works on it, and may complete it if it `completes`. Waits for a call of another thread that works on

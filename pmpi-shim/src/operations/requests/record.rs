@@ -35,8 +35,45 @@ const LENT: usize = 1;
 const LEFT: usize = LENT;
 
 thread_local! {
-    /// The greatest number of records that this thread may have marked as in use.
+    /// The greatest number of records that this thread may have marked as in use, and of its calls that [wait](Waits).
     pub(super) static IN_USE_HERE: Cell<usize> = const { Cell::new(0) };
+    /// The place of this thread's last call that waits; 0 if there is none.
+    static WAITS: Cell<Place> = const { Cell::new(0) };
+}
+
+/// A call that waits for an operation that is not in the table, until dropped. An error handler may leave it by a jump, too.
+pub(crate) struct Waits {
+    outer: Place,
+}
+
+impl Waits {
+    /// Inlined, so that the place on the stack is the caller's.
+    #[inline(always)]
+    #[must_use]
+    pub(crate) fn begin() -> Self {
+        IN_USE_HERE.set(IN_USE_HERE.get() + 1);
+        Self { outer: WAITS.replace(stack::here()) }
+    }
+
+    /// A call of this thread begins `here`. Whether the last one that waits was left by a jump; from then on, none waits.
+    pub(super) fn end_if_over(here: Place) -> bool {
+        let is_over = Self::are_any() && stack::earlier(WAITS.get(), here) == Earlier::Over;
+        if is_over {
+            WAITS.set(0);
+        }
+        is_over
+    }
+
+    pub(super) fn are_any() -> bool {
+        WAITS.get() != 0
+    }
+}
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        IN_USE_HERE.set(IN_USE_HERE.get().saturating_sub(1));
+        WAITS.set(self.outer);
+    }
 }
 
 /// The mark of this thread, which no other thread has or had.

@@ -1,12 +1,13 @@
-/* Communicators from a session, and others derived from these, before MPI_Init and after it. Then the receiver finalizes its world, and continues to
- * use them. */
+/* Communicators from a session, and others derived from these, before MPI_Init and after it. All ranks use them, finalize the world, and continue to
+ * use them. Messages and a collective are pending meanwhile. (All ranks finalize at the same time, since Open MPI waits for all of them.) */
 #include "../observe.h"
 
 #include <stdio.h>
 
 #if MPI_VERSION >= 4
 
-enum { COUNT = 5000, TAG = 3, MOST = 20 };
+enum { COUNT = 5000, LONG = 50000, TAG = 3, MOST = 20 };
+enum { ROWS = 20, COLUMNS = 300, FLOATS = 3, ALL = ROWS * COLUMNS * FLOATS };
 
 static struct {
   const char *name;
@@ -65,8 +66,8 @@ static void make_all(MPI_Group group)
     MPI_Comm_set_errhandler(made[i].comm, MPI_ERRORS_RETURN);
 }
 
-/* Long messages in both directions, and collectives. */
-static void use(int i)
+/* Messages in both directions, and collectives. */
+static void use(const char *when, int i)
 {
   MPI_Comm comm = made[i].comm;
   int inter, to = peer;
@@ -76,7 +77,7 @@ static void use(int i)
   memory m = memory_new(COUNT * 16);
   double *data = (double *)m.data;
   MPI_Status status;
-  begin("%s:", made[i].name);
+  begin("%s, %s:", when, made[i].name);
   blank(&status);
   fill(m.data, m.room, SMOOTH, (uint64_t)(i * 2 + rank));
   if (role == SENDER)
@@ -96,6 +97,105 @@ static void use(int i)
   memory_free(&m);
 }
 
+/* Messages that are long enough for chunks, and collectives whose messages the shim sends over a communicator of its own. */
+static void use_long(const char *when, int i)
+{
+  MPI_Comm comm = made[i].comm;
+  size_t room = (size_t)size * LONG * 8;
+  memory from = memory_new(room), to = memory_new(room);
+  MPI_Status status;
+  begin("%s, long, %s:", when, made[i].name);
+  blank(&status);
+  fill(from.data, from.room, SMOOTH, (uint64_t)(i * 2 + rank));
+  note_code(MPI_Sendrecv(from.data, LONG, MPI_DOUBLE, peer, TAG, to.data, LONG, MPI_DOUBLE, peer, TAG, comm, &status));
+  note_status(&status, MPI_DOUBLE);
+  note(" data=%016lx", (unsigned long)digest(&to));
+  note_code(MPI_Alltoall(from.data, LONG, MPI_DOUBLE, to.data, LONG, MPI_DOUBLE, comm));
+  note(" data=%016lx", (unsigned long)digest(&to));
+  note_code(MPI_Gather(from.data, LONG, MPI_DOUBLE, to.data, LONG, MPI_DOUBLE, size - 1, comm));
+  note(" data=%016lx", (unsigned long)digest(&to));
+  note_code(MPI_Allgather(from.data, LONG, MPI_DOUBLE, to.data, LONG, MPI_DOUBLE, comm));
+  note(" data=%016lx", (unsigned long)digest(&to));
+  note_code(MPI_Allreduce(from.data, to.data, LONG, MPI_UINT64_T, MPI_BXOR, comm));
+  note(" data=%016lx", (unsigned long)digest(&to));
+  note_code(MPI_Bcast(from.data, LONG, MPI_DOUBLE, 0, comm));
+  note(" data=%016lx", (unsigned long)digest(&from));
+  end();
+  memory_free(&from);
+  memory_free(&to);
+}
+
+/* The end of the world, while messages of the sender are pending that are received only after it, and a collective. */
+static void end_world(MPI_Comm comm)
+{
+  enum { SENT, SHORT, BOTH, COLLECTIVE, REQUESTS };
+  size_t room = (size_t)size * LONG * 8;
+  memory from = memory_new(room), to = memory_new(room), out = memory_new(LONG * 8), in = memory_new(LONG * 8);
+  MPI_Request requests[REQUESTS];
+  MPI_Status status;
+  for (int i = 0; i < REQUESTS; i++)
+    requests[i] = MPI_REQUEST_NULL;
+  begin("meanwhile:");
+  blank(&status);
+  fill(from.data, from.room, SMOOTH, (uint64_t)rank);
+  fill(out.data, out.room, SMOOTH, (uint64_t)(2 + rank));
+  if (role == SENDER) {
+    MPI_Isend(out.data, LONG, MPI_DOUBLE, peer, TAG, comm, &requests[SENT]);
+    MPI_Isend(out.data, COUNT, MPI_DOUBLE, peer, TAG, comm, &requests[SHORT]);
+    MPI_Isendrecv(out.data, LONG, MPI_DOUBLE, peer, TAG, in.data, LONG, MPI_DOUBLE, peer, TAG, comm, &requests[BOTH]);
+  }
+  MPI_Ialltoall(from.data, LONG, MPI_DOUBLE, to.data, LONG, MPI_DOUBLE, comm, &requests[COLLECTIVE]);
+  note_code(MPI_Finalize());
+  if (role == RECEIVER) {
+    for (int i = 0; i < 2; i++) {
+      note_code(MPI_Recv(in.data, i ? COUNT : LONG, MPI_DOUBLE, peer, TAG, comm, &status));
+      note_status(&status, MPI_DOUBLE);
+      note(" data=%016lx", (unsigned long)digest(&in));
+    }
+    MPI_Isendrecv(out.data, LONG, MPI_DOUBLE, peer, TAG, in.data, LONG, MPI_DOUBLE, peer, TAG, comm, &requests[BOTH]);
+  }
+  note_code(MPI_Waitall(REQUESTS, requests, MPI_STATUSES_IGNORE));
+  note(" data=%016lx,%016lx", (unsigned long)digest(&in), (unsigned long)digest(&to));
+  end();
+  memory_free(&from);
+  memory_free(&to);
+  memory_free(&out);
+  memory_free(&in);
+}
+
+/* A datatype for which the shim would become active in a job on one node, if the world had not ended (`machine.c`). */
+static void use_columns(MPI_Comm comm)
+{
+  static float table[ALL];
+  memory in = memory_new(sizeof table);
+  MPI_Datatype column, columns;
+  MPI_Status status;
+  begin("columns:");
+  blank(&status);
+  MPI_Type_vector(ROWS, FLOATS, COLUMNS * FLOATS, MPI_FLOAT, &column);
+  MPI_Type_create_hvector(COLUMNS, 1, FLOATS * sizeof(float), column, &columns);
+  MPI_Type_commit(&columns);
+  MPI_Type_free(&column);
+  for (int i = 0; i < ALL; i++)
+    table[i] = (float)(i + rank);
+  note_code(MPI_Sendrecv(table, 1, columns, peer, TAG, in.data, 1, columns, peer, TAG, comm, &status));
+  note_status(&status, columns);
+  note(" data=%016lx", (unsigned long)digest(&in));
+  MPI_Type_free(&columns);
+  end();
+  memory_free(&in);
+}
+
+static void use_all(const char *when)
+{
+  for (int i = 0; i < count; i++)
+    use(when, i);
+  /* The first one, its duplicate, and that made last. */
+  use_long(when, 0);
+  use_long(when, 2);
+  use_long(when, count - 1);
+}
+
 int main(int argc, char **argv)
 {
   MPI_Session session;
@@ -109,15 +209,14 @@ int main(int argc, char **argv)
   job_begin(&argc, &argv, 1);
   scene("sessions", 60);
   make_all(group);
-  if (role == RECEIVER)
-    MPI_Finalize();
-  for (int i = 0; i < count; i++)
-    use(i);
+  use_all("with the world");
+  end_world(made[0].comm);
+  use_all("after the world");
+  use_columns(made[0].comm);
   for (int i = 0; i < count; i++)
     MPI_Comm_free(&made[i].comm);
   log_close();
-  if (role == SENDER) {
-    MPI_Finalize();
+  if (rank == 0) {
     printf("done\n");
     fflush(stdout);
   }
