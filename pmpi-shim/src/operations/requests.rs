@@ -7,7 +7,7 @@ pub(crate) use record::InUse;
 
 use crate::messages::context::Context;
 use crate::mpi::{handle::Handle, handle::HandleMap, stack, stack::Place, sys::*};
-use crate::operations::{active::Active, active::Finish, active::Template};
+use crate::operations::{active::Active, active::Template};
 use record::{IN_USE_HERE, Record};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -75,7 +75,7 @@ impl Requests {
     /// Keeps an operation if there is work on completion, and returns the handle for the program.
     pub(crate) fn hand_out(&self, active: Active) -> MPI_Request {
         let handle = active.operation.request;
-        if !matches!(active.finish, Finish::Nothing) {
+        if !active.is_plain() {
             self.put(handle, Some(active), None);
         }
         handle
