@@ -197,6 +197,24 @@ fn a_collective_fails_after_its_communicator_was_freed() {
 }
 
 #[test]
+fn codecs_are_given_the_kind_of_elements_with_gaps() {
+    let Some(rig) = Rig::beside_others("kinds") else { return };
+    let file = rig.folder().join("report.json");
+    let job = rig.job(Launcher::Local, 2, "kinds", &[]);
+    let with = job.compressing().env("MPRESS_REPORT_FILE", file.to_str().unwrap()).run("with");
+    assert_same(&job.run("without"), &with);
+    // If MPICH hung in MPI_Finalize, there is no report.
+    let Ok(report) = std::fs::read_to_string(&file) else { return };
+    let report = JobReport::from_json(&report).unwrap();
+    let compressed = |kind: &str| {
+        let lines = report.codecs.iter().filter(|line| line.kind == kind && line.codec != "raw");
+        lines.map(|line| line.counts.messages).sum::<u64>()
+    };
+    // A block of the broadcast, and two of the all-gather.
+    assert_eq!((compressed("f64"), compressed("f32"), report.total.messages), (1, 2, 3), "{report:?}");
+}
+
+#[test]
 fn a_thread_polls_while_another_starts_the_request() {
     compare_program("progress_thread");
 }
