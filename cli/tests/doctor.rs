@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -103,4 +104,30 @@ fn without_an_answer_there_is_one_line() {
     fails(&dir, &["/no/such/launcher", "true"], "`/no/such/launcher` cannot be started");
     fails(Path::new("/no/such"), &["env", "true"], "MPRESS_LIBDIR");
     fails(&dir, &["env", "true", ":", "true"], "several programs");
+}
+
+#[test]
+fn a_program_into_which_nothing_can_be_preloaded_is_wrong() {
+    let dir = libraries("static");
+    let is_wrong = |program: &Path, why: &str| {
+        let program = program.to_str().unwrap();
+        let (status, stdout, stderr) = doctor(&dir, &["env", program]);
+        assert_eq!(status, Some(1), "{stdout}{stderr}");
+        let line = format!("WRONG program: {program} {why}, so nothing can be preloaded");
+        assert!(stdout.lines().any(|said| said == line), "`{line}` is not in:\n{stdout}");
+        assert!(!stdout.contains("MPI: "), "{stdout}");
+    };
+    let tool = dir.join("tool");
+    fs::copy("/bin/true", &tool).unwrap();
+    fs::set_permissions(&tool, fs::Permissions::from_mode(0o4755)).unwrap();
+    is_wrong(&tool, "runs with the rights of its owner or group (setuid, setgid)");
+    let (source, program) = (dir.join("main.c"), dir.join("program"));
+    fs::write(&source, "int main(void) { return 7; }").unwrap();
+    let built = Command::new("cc").args(["-static", "-o"]).arg(&program).arg(source).output();
+    if !built.is_ok_and(|output| output.status.success()) {
+        // Not by `eprintln!`: the harness hides the output of a passing test.
+        let _shown = writeln!(std::io::stderr(), "SKIPPED: no static C library");
+        return;
+    }
+    is_wrong(&program, "is linked statically");
 }

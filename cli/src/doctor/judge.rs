@@ -294,6 +294,9 @@ mod tests {
                 .contains("not the same on n0 and n1")
         );
         assert!(change(|facts| facts.program = Err("`app` is not found".into())).contains("program: "));
+        let is_static = |facts: &mut Facts| facts.out_of_reach = Some("is linked statically".into());
+        let told = "WRONG program: /home/me/app is linked statically, so nothing can be preloaded";
+        assert_eq!(change(is_static), told);
 
         let all = |change: fn(&mut Facts)| {
             let mut ranks = two();
@@ -303,6 +306,11 @@ mod tests {
         assert!(all(|facts| facts.settings.as_mut().unwrap().disabled = true).contains("MPRESS_DISABLE"));
         assert!(all(|facts| facts.settings.as_mut().unwrap().off = true).contains("off"));
         assert!(all(|facts| facts.launcher = Some(Abi::OpenMpi)).contains("a job of its own"));
+        // It is linked to no MPI, but it is no script.
+        let alone = |facts: &mut Facts| {
+            (facts.out_of_reach, facts.mpi) = (Some("is linked statically".into()), None);
+        };
+        assert_eq!(all(alone), told);
         assert!(all(|facts| facts.size = Some(3)).contains("3 ranks were started, but only 2"));
         assert!(all(|facts| facts.missing = vec![Abi::Mpich]).contains("shim for the ABI mpich"));
         assert!(all(|facts| facts.mpi = Some((Abi::Mpich, None))).contains("not found"));

@@ -5,7 +5,7 @@ use crate::handlers::{recv, send, send::By};
 use crate::messages::error::{Error, is_truncation, raise};
 use crate::messages::{peers::Peers, posted::Posted, uncompressed, uncompressed::Why, wire::Candidate};
 use crate::mpi::{arguments, arguments::Out, open, real, span::Envelope, span::Span, sys::*};
-use crate::operations::{active::Active, active::Mode, state::Shim};
+use crate::operations::{active::Active, active::Finish, active::Mode, state::Shim};
 use crate::progress;
 use mpress::waiting;
 use mpress_record::CallKind;
@@ -58,9 +58,9 @@ handlers! {
     sendrecv_replace(Sendrecv_replace): |shim, call, pass| {
         blocking(shim, halves!(call, in_place), true, call.status, pass)
     };
-    isendrecv(Isendrecv): |shim, call, pass| nonblocking(shim, halves!(call), call.request, pass);
+    isendrecv(Isendrecv): |shim, call, pass| nonblocking(shim, halves!(call), false, call.request, pass);
     isendrecv_replace(Isendrecv_replace): |shim, call, pass| {
-        nonblocking(shim, halves!(call, in_place), call.request, pass)
+        nonblocking(shim, halves!(call, in_place), true, call.request, pass)
     };
 }
 
@@ -152,10 +152,11 @@ fn in_one_call(
     }
 }
 
-/// Isendrecv and Isendrecv_replace. The program gets the receive's request; the send goes on from a copy.
+/// Isendrecv, and with `detached` Isendrecv_replace. The program gets the receive's request; a send from our own memory goes on without one.
 fn nonblocking(
     shim: &Shim,
     (out, into): (Envelope, Envelope),
+    detached: bool,
     request: Out<MPI_Request>,
     pass: impl Fn() -> c_int,
 ) -> c_int {
@@ -163,15 +164,18 @@ fn nonblocking(
     if Halves::of(shim, &out, &into).is_none() {
         return pass();
     }
-    let started = start(shim, &out, &into, (true, false)).map(|(receive, send)| {
+    let started = start(shim, &out, &into, (detached, false)).map(|(receive, send)| {
+        if matches!(send.finish, Finish::Nothing) {
+            return receive.after(send);
+        }
         shim.requests.detach(send, true);
         receive
     });
     progress::hand_out(shim, into.comm, started, request)
 }
 
-/// Starts both halves. `detached`: the message sent is copied before anything can be received; `blocking`: the call itself reports errors of the
-/// receive, otherwise the completion call does.
+/// Starts both halves. `detached`: the message sent is copied before anything can be received. Nothing bounds these copies; the MPI's own call makes
+/// them, too. `blocking`: the call itself reports errors of the receive, otherwise the completion call does.
 fn start(
     shim: &Shim,
     out: &Envelope,

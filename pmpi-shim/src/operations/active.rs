@@ -18,6 +18,8 @@ pub(crate) struct Active {
     /// The MPI's operation. For a persistent request it is not the one whose handle the program has.
     pub(crate) operation: Operation,
     pub(crate) finish: Finish,
+    /// The send of the same call from the program's memory: the request is not complete before it.
+    first: Option<Box<Active>>,
     /// The outcome, if the program knows it already from `MPI_Request_get_status`.
     done: Option<(MPI_Status, Outcome)>,
 }
@@ -50,7 +52,22 @@ impl Active {
     }
 
     pub(crate) fn of(operation: Operation, finish: Finish) -> Self {
-        Self { operation, finish, done: None }
+        Self { operation, finish, first: None, done: None }
+    }
+
+    /// The receive of a combined call whose `send` is from the program's memory.
+    pub(crate) fn after(self, send: Self) -> Self {
+        Self { first: Some(Box::new(send)), ..self }
+    }
+
+    /// Whether the MPI alone completes its request.
+    pub(crate) fn is_plain(&self) -> bool {
+        matches!(self.finish, Finish::Nothing) && self.first.is_none()
+    }
+
+    /// Whether it is a receive alone.
+    pub(crate) fn is_receive(&self) -> bool {
+        matches!(self.finish, Finish::Receive(_)) && self.first.is_none()
     }
 
     /// Does the work, after the MPI has completed the operation without an error.
@@ -108,12 +125,15 @@ impl Active {
         if self.done.is_some() {
             return true;
         }
-        match &mut self.finish {
+        // The MPI has called the handler for an error of the send.
+        drop(self.first.take_if(|send| send.test(context, &mut empty_status()).is_some()));
+        let is_ready = match &mut self.finish {
             Finish::Receive(posted) => posted.advance(context, || self.operation.look()),
             Finish::Stream(stream) => stream.advance(self.operation.request),
             Finish::Collective(..) => self.advance_collective(context),
             Finish::Nothing | Finish::Send(_) | Finish::Forget(_) | Finish::Failed(..) => true,
-        }
+        };
+        is_ready && self.first.is_none()
     }
 
     /// Whether its request may be passed to the MPI for completion, and the MPI would not wait.
@@ -135,6 +155,7 @@ impl Active {
     /// Whether `advance` may say that its request is not to be passed to the MPI yet.
     pub(crate) fn may_move(&self, context: &Context) -> bool {
         match &self.finish {
+            _ if self.first.is_some() => true,
             Finish::Receive(posted) => {
                 posted.is_arriving() || context.engine.chunk(posted.capacity()).is_some()
             }

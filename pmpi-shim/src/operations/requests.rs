@@ -7,8 +7,9 @@ pub(crate) use record::{InUse, Waits};
 
 use crate::messages::context::Context;
 use crate::mpi::{handle::Handle, handle::HandleMap, stack, stack::Place, sys::*};
-use crate::operations::{active::Active, active::Finish, active::Template};
+use crate::operations::{active::Active, active::Template};
 use record::{IN_USE_HERE, Record};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -39,7 +40,7 @@ struct All {
     /// Those of them that make progress only if they are advanced. They are few, while there may be thousands of receives.
     moving: HandleMap<()>,
     /// Requests that were freed while pending, and the sends of `MPI_Isendrecv`, for which `MPI_Finalize` waits.
-    detached: Vec<(Arc<Record>, bool)>,
+    detached: VecDeque<(Arc<Record>, bool)>,
 }
 
 impl Requests {
@@ -75,7 +76,7 @@ impl Requests {
     /// Keeps an operation if there is work on completion, and returns the handle for the program.
     pub(crate) fn hand_out(&self, active: Active) -> MPI_Request {
         let handle = active.operation.request;
-        if !matches!(active.finish, Finish::Nothing) {
+        if !active.is_plain() {
             self.put(handle, Some(active), None);
         }
         handle
@@ -236,7 +237,7 @@ impl Requests {
     /// Adds an operation without a request. `awaited`: `MPI_Finalize` waits for it.
     pub(crate) fn detach(&self, active: Active, awaited: bool) {
         let record = Record::new(None, Some(active), None);
-        self.change(|all| all.detached.push((record, awaited)));
+        self.change(|all| all.detached.push_back((record, awaited)));
     }
 
     /// Whether there are operations without a request.
@@ -245,32 +246,43 @@ impl Requests {
         self.detached.load(Ordering::Acquire) > 0
     }
 
-    /// Finishes the operations without a request that have completed. Their errors are not reported.
-    pub(crate) fn sweep(&self, context: &Context) {
+    /// Tests operations without a request, at most this number, in turn, and finishes those that have completed. Their errors are not reported.
+    pub(crate) fn sweep(&self, context: &Context, at_most: usize) {
         let free =
             |(record, _): &(Arc<Record>, _)| record.is_unused().then(|| record.use_for(true)).flatten();
-        let mut free: Vec<_> = self.lock().detached.iter().filter_map(free).collect();
-        let mut is_any_over = false;
-        for record in &mut free {
-            if record.active().is_some_and(|active| active.test(context, &mut empty_status()).is_some()) {
-                *record.slot() = None;
-                is_any_over = true;
+        let mut tested: Vec<_> = {
+            let detached = &mut self.lock().detached;
+            let count = detached.len().min(at_most);
+            // The others go first in the next call.
+            detached.rotate_left(count);
+            detached.iter().rev().take(count).filter_map(free).collect()
+        };
+        let mut over = Vec::new();
+        for used in &mut tested {
+            // There is none if an error handler left an earlier call by a jump.
+            if used.active().is_none_or(|active| active.test(context, &mut empty_status()).is_some()) {
+                *used.slot() = None;
+                over.push(Arc::clone(&used.record));
             }
         }
-        drop(free);
-        if is_any_over {
-            let is_over = |record: &Record| {
-                // SAFETY: no call works on the operation, and none begins to while the table is locked.
-                record.is_unused() && unsafe { (*record.active.get()).is_none() }
-            };
-            self.change(|all| all.detached.retain(|(record, _)| !is_over(record)));
+        drop(tested);
+        if over.is_empty() {
+            return;
         }
+        self.change(|All { detached, .. }| {
+            for record in over {
+                // Those that have been tested are the last.
+                if let Some(at) = detached.iter().rposition(|(known, _)| Arc::ptr_eq(known, &record)) {
+                    detached.remove(at);
+                }
+            }
+        });
     }
 
     /// Waits for the operations without a request that must complete before `MPI_Finalize` does.
     pub(crate) fn wait(&self, context: &Context) {
         while self.has_detached() {
-            self.sweep(context);
+            self.sweep(context, usize::MAX);
             let is_awaited = |(record, awaited): &(Arc<Record>, bool)| {
                 let is_bound = || {
                     // SAFETY: no call works on it, and none begins to while the table is locked.

@@ -86,6 +86,13 @@ void job_begin(int *argc, char ***argv, int arguments)
   take_place((*argv)[1]);
 }
 
+int threads_granted(int level)
+{
+  if (level != MPI_THREAD_MULTIPLE && rank == 0)
+    printf("skipped: MPI_THREAD_MULTIPLE is not granted\n");
+  return level == MPI_THREAD_MULTIPLE;
+}
+
 void log_close(void)
 {
   fprintf(file, "end\n");

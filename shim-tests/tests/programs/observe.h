@@ -17,6 +17,8 @@ extern enum role role;
 void take_place(const char *prefix);
 /* MPI_Init and take_place, for a program with this number of arguments, the first of which is the prefix of the logs. */
 void job_begin(int *argc, char ***argv, int arguments);
+/* Whether several threads may call the MPI, at the level that MPI_Init_thread has granted. If not, rank 0 says on stdout that the test is skipped. */
+int threads_granted(int level);
 void log_close(void);
 /* The end of such a program: closes the log, prints the last line on rank 0, and calls MPI_Finalize. */
 int job_end(void);

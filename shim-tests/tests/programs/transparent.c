@@ -111,6 +111,8 @@ int main(int argc, char **argv)
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   take_place(argv[1]);
+  if (multiple)
+    threads_granted(provided);
   begin("size %d, threads %d", size, provided);
   end();
 

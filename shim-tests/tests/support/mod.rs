@@ -276,6 +276,9 @@ impl Plan<'_> {
             }
             Err(error) => written.failure = Some(error.to_string()),
         }
+        for reason in written.stdout.lines().filter_map(|line| line.strip_prefix("skipped: ")) {
+            skip::<()>(format_args!("{} ({name}): {reason}", self.program.display()));
+        }
         let log = |rank: usize| std::fs::read_to_string(log_of(rank));
         let ranks = self.ranks_per_node * self.launcher.nodes();
         written.logs = (0..ranks).map(|rank| log(rank).unwrap_or_default()).collect();

@@ -2,7 +2,7 @@
 
 use crate::messages::error::{Failure, raise};
 use crate::mpi::{arguments::Out, handle::Handle, sys::*};
-use crate::operations::{active::Active, active::Finish, requests::Found, requests::InUse, state::Shim};
+use crate::operations::{active::Active, requests::Found, requests::InUse, state::Shim};
 use smallvec::SmallVec;
 
 /// What a call does with its requests.
@@ -183,7 +183,7 @@ impl<'a> Batch<'a> {
     /// Whether the batch is a single receive.
     pub(super) fn is_receive(&mut self) -> bool {
         let [Slot { record: Some(record), .. }] = &mut self.slots[..] else { return false };
-        record.active().is_some_and(|active| matches!(active.finish, Finish::Receive(_)))
+        record.active().is_some_and(|active| active.is_receive())
     }
 
     /// Finishes request `i`, which is over, with this `status` of the MPI's.

@@ -252,7 +252,7 @@ int main(int argc, char **argv)
   for (; step < STEPS; step++)
     go(step, 0);
   tell("alone");
-  int count = level == MPI_THREAD_MULTIPLE ? 2 : 0;
+  int count = threads_granted(level) ? 2 : 0;
   for (int i = 0; i < count; i++)
     if (pthread_create(&threads[i], NULL, in_a_thread, &ways[i]) != 0)
       give_up("no thread");
