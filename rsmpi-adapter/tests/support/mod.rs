@@ -82,7 +82,8 @@ impl Rig {
     /// Runs a program that must fail, and returns what its ranks wrote to stderr. Each rank is started by this shell script, in which `"$0" "$@"` is
     /// the program. The ranks write to a file, because MPICH's launcher may end before it has passed on what a rank wrote before `MPI_Abort`.
     pub(crate) fn fail(&self, ranks: usize, program: &str, script: &str) -> String {
-        let written = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("stderr-{}-{program}", self.mpi.name()));
+        let written =
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("stderr-{}-{program}", self.mpi.name()));
         std::fs::write(&written, "").unwrap();
         let mut job = Launcher::Local.mpirun(self.mpi, ranks);
         job.program("sh").args(["-c", &format!("exec 2>>'{}'; {script}", written.display())]);
