@@ -1,5 +1,5 @@
-//! How much work the shim makes for messages that it does not compress: calls of the MPI, readings of the
-//! clock, allocations and system calls are counted for each message.
+//! How much work the shim makes for messages that it does not compress, and while many operations are pending:
+//! calls of the MPI, readings of the clock, allocations and system calls are counted.
 //!
 //! `cargo xtask test` sets the MPI and the shim (`MPRESS_TEST_MPI`, `MPRESS_TEST_SHIM`).
 
@@ -10,6 +10,7 @@
 mod support;
 
 use mpress_cluster::Launcher;
+use support::compare::{assert_framed, assert_same};
 use support::{Rig, SHIM, Written};
 
 /// For a pair of messages, one in each direction: the shim's calls of the MPI, readings of the clock,
@@ -59,4 +60,32 @@ fn messages_that_are_not_compressed_cost_few_calls() {
             assert!(counts[0] >= least, "{strategy} {way} {bytes}: {counts:?}");
         }
     }
+}
+
+#[test]
+fn no_call_looks_at_all_pending_operations() {
+    let Some(rig) = Rig::beside_others("many") else { return };
+    let job = rig.job(Launcher::Local, 2, "many_receives", &[]);
+    let with = job.compressing_over("work.so").env("MPRESS_REPORT", "summary");
+    // Each of the receives may bring a message in chunks.
+    let with = with.env("MPRESS_STREAMS", "4096").run("with");
+    assert_same(&job.over("work.so").run("without"), &with);
+    assert_framed(&with, 1000);
+    let mut calls = Vec::new();
+    for line in with.stdout.lines().filter_map(|line| line.strip_prefix("work: 1 ")) {
+        let (call, counts) = line.split_once(':').unwrap();
+        let counts: Vec<f64> = counts.split_whitespace().map(|count| count.parse().unwrap()).collect();
+        // Calls of the MPI, and bytes: a list of all receives would have 64,000.
+        let most = match call {
+            // It encodes a message.
+            "Isend" => [200.0, f64::MAX],
+            // Some of the thousand sends take their turn.
+            "freed" => [150.0, 4096.0],
+            _ => [50.0, 4096.0],
+        };
+        let is_within = counts.iter().zip(most).all(|(count, most)| *count <= most);
+        assert!(is_within, "{call}: {counts:?} of at most {most:?}");
+        calls.push(call);
+    }
+    assert_eq!(calls, ["Irecv", "Isend", "Test", "Wait", "freed"], "{}", with.stdout);
 }

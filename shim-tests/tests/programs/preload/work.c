@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MPI_CALLS, CLOCKS, ALLOCATIONS, SYSTEM_CALLS, KINDS };
+enum { MPI_CALLS, CLOCKS, ALLOCATIONS, SYSTEM_CALLS, BYTES, KINDS };
 
 static long counts[KINDS];
 static char *start, *end;
@@ -36,7 +36,9 @@ int work_done(long done[KINDS])
   return start != NULL;
 }
 
-#define COUNT(kind) counts[kind] += (char *)__builtin_return_address(0) >= start && (char *)__builtin_return_address(0) < end
+#define OF_SHIM ((char *)__builtin_return_address(0) >= start && (char *)__builtin_return_address(0) < end)
+#define COUNT(kind) counts[kind] += OF_SHIM
+#define ALLOCATE(size) (COUNT(ALLOCATIONS), counts[BYTES] += OF_SHIM ? (long)(size) : 0)
 #define NEXT(name) (__typeof__(name) *)dlsym(RTLD_NEXT, #name)
 
 /* Integers and pointers, without the types of MPI and of the system. */
@@ -83,25 +85,25 @@ extern void *__libc_memalign(size_t, size_t);
 
 void *malloc(size_t size)
 {
-  COUNT(ALLOCATIONS);
+  ALLOCATE(size);
   return __libc_malloc(size);
 }
 
 void *calloc(size_t number, size_t size)
 {
-  COUNT(ALLOCATIONS);
+  ALLOCATE(number * size);
   return __libc_calloc(number, size);
 }
 
 void *realloc(void *old, size_t size)
 {
-  COUNT(ALLOCATIONS);
+  ALLOCATE(size);
   return __libc_realloc(old, size);
 }
 
 int posix_memalign(void **place, size_t alignment, size_t size)
 {
-  COUNT(ALLOCATIONS);
+  ALLOCATE(size);
   *place = __libc_memalign(alignment, size);
   return *place ? 0 : 12;
 }
